@@ -1,0 +1,95 @@
+"""Arrays as the core keeps them: float64, finite, read-only, and refused by name otherwise."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attnviz.core.errors import NumberError, ShapeError
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def place(index: tuple[int, ...], name: str) -> str:
+    """A place in an array in words, counted from 1: 'W_Q, head 1, row 2, column 3'."""
+    words = {1: ("entry",), 2: ("row", "column"), 3: ("head", "row", "column")}
+    names = words.get(len(index), tuple(f"axis {i}" for i in range(len(index))))
+    return ", ".join([name, *(f"{w} {i + 1}" for w, i in zip(names, index, strict=True))])
+
+
+def as_floats(
+    values: ArrayLike, name: str, ndim: int, *, minus_inf: bool = False, empty: bool = False
+) -> Array:
+    """Anything array-like -> a read-only float64 copy.
+
+    Args:
+        values: numbers; booleans, text and complex numbers are refused.
+        name: how to call the array in a sentence.
+        ndim: the number of axes it must have.
+        minus_inf: whether -inf is allowed (an additive mask).
+        empty: whether axes of length 0 are allowed.
+
+    Raises:
+        ShapeError: wrong number of axes, ragged rows, or nothing in it.
+        NumberError: a cell that is no finite number; the sentence names the cell.
+    """
+    try:
+        raw = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError("the rows do not all have the same length", where=name) from error
+    if raw.dtype.kind not in "iuf":
+        raise NumberError(
+            "these are not real numbers", where=name, expected="floats", got=str(raw.dtype)
+        )
+    if raw.ndim != ndim:
+        raise ShapeError(
+            "wrong number of axes", where=name, expected=str(ndim), got=f"shape {raw.shape}"
+        )
+    if not empty and raw.size == 0:
+        raise ShapeError("there is nothing in it", where=name, got=f"shape {raw.shape}")
+    with np.errstate(over="ignore"):
+        array = np.array(raw, dtype=np.float64, order="C")
+    bad = np.isnan(array) | np.isposinf(array)
+    if not minus_inf:
+        bad |= np.isneginf(array)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise NumberError(
+            "not a finite number",
+            where=place(index, name),
+            got=str(float(array[index])),
+            hint="Give a finite number there.",
+        )
+    frozen(array)
+    return array
+
+
+def as_bools(values: ArrayLike, name: str) -> BoolArray:
+    """A mask -> a read-only boolean copy with 2 or 3 axes; True means: may attend.
+
+    Raises:
+        NumberError: not boolean (an additive mask of numbers is a bias).
+        ShapeError: not (query, key) nor (head, query, key).
+    """
+    raw = np.asarray(values)
+    if raw.dtype.kind != "b":
+        raise NumberError(
+            "a mask holds True (may attend) or False",
+            where=name,
+            got=str(raw.dtype),
+            hint="Numbers that are added to the scores are a bias.",
+        )
+    if raw.ndim not in (2, 3):
+        raise ShapeError(
+            "wrong number of axes", where=name, expected="2 or 3", got=f"shape {raw.shape}"
+        )
+    mask = np.array(raw, dtype=np.bool_)
+    frozen(mask)
+    return mask

@@ -1,0 +1,281 @@
+"""The values everything else is made of: sizes, configuration, parameters, scenario."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attnviz.core.arrays import Array, as_floats, frozen
+from attnviz.core.errors import LimitError, NumberError, ShapeError, TextError
+from attnviz.core.text import embedding_row, tokenize
+
+MAX_TOKENS = 512
+MAX_CHARACTERS = 100_000
+MAX_HEADS = 32
+MAX_SIZE = 1024
+MAX_CELLS = 4_194_304  # of one array: heads x tokens x tokens, or heads x d_model x d_k
+
+AXES: Mapping[str, str] = MappingProxyType(
+    {
+        "head": "one picture per head",
+        "kv_head": "one picture per key/value head",
+        "query": "one row per query token, the token that looks",
+        "key": "one column per key token, the token that is looked at",
+        "token": "one row per token",
+        "d_model": "one column per dimension of the embedding",
+        "d_k": "one column per dimension of queries and keys",
+        "d_v": "one column per dimension of values",
+        "concat": "the heads' columns side by side, head 1 first",
+        "d_out": "one column per dimension of the output",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a multi-head attention; d_k, d_v and d_out are free of d_model.
+
+    Raises:
+        LimitError: a size below 1 or above its limit; the sentence gives the nearest legal one.
+        ShapeError: n_kv_heads does not divide n_heads.
+    """
+
+    n_heads: int
+    d_model: int
+    d_k: int
+    d_v: int
+    d_out: int
+    n_kv_heads: int | None = None
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name == "n_kv_heads" and value is None:
+                continue
+            check_size(item.name, value)
+        if self.n_heads % self.kv_heads:
+            legal = [n for n in range(1, self.n_heads + 1) if self.n_heads % n == 0]
+            raise ShapeError(
+                f"{self.kv_heads} key/value heads cannot be shared evenly by "
+                f"{self.n_heads} query heads",
+                where="n_kv_heads",
+                expected="one of " + ", ".join(map(str, legal)),
+            )
+        width = max(self.d_k, self.d_v, self.d_out)
+        cells = self.n_heads * max(self.d_model, self.d_v) * width
+        if cells > MAX_CELLS:
+            raise LimitError(
+                f"{self.n_heads} heads of {self.d_model} x {width} need {cells:,} cells in a table",
+                where="sizes",
+                expected=f"at most {MAX_CELLS:,}",
+                hint="Take fewer heads or smaller sizes.",
+            )
+
+    @property
+    def kv_heads(self) -> int:
+        """The number of key/value heads: n_kv_heads, or one for each head."""
+        return self.n_kv_heads or self.n_heads
+
+
+def check_size(name: str, value: Any) -> None:
+    """Refuse a size that is no whole number within its limits, with the nearest legal one."""
+    limit = MAX_HEADS if name.endswith("heads") else MAX_SIZE
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise LimitError(
+            "not a whole number", where=name, expected=f"1 to {limit}", got=repr(value)
+        )
+    if not 1 <= value <= limit:
+        raise LimitError(
+            "out of range",
+            where=name,
+            expected=f"1 to {limit}",
+            got=str(value),
+            hint=f"The nearest legal value is {min(max(value, 1), limit)}.",
+        )
+
+
+@dataclass(frozen=True)
+class Config:
+    """How the attention is computed.
+
+    Args:
+        scale: factor on the raw scores; None is 1/sqrt(d_k), 1.0 is no scaling.
+        softcap: c in c * tanh(score / c), as Gemma 2 has it; None is none.
+        causal: whether key j is hidden from query i when j > i + causal_offset.
+        causal_offset: 0 aligns the first query with the first key (top left).
+        normaliser: an entry of `attnviz.core.normalise.NORMALISERS`.
+        project: whether the output projection is applied when there is a W_O.
+
+    Raises:
+        NumberError: scale is not finite, or softcap is not a finite number above zero.
+    """
+
+    scale: float | None = None
+    softcap: float | None = None
+    causal: bool = False
+    causal_offset: int = 0
+    normaliser: str = "softmax"
+    project: bool = True
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and not np.isfinite(self.scale):
+            raise NumberError("not a finite number", where="scale", got=str(self.scale))
+        if self.softcap is not None and not 0 < self.softcap < np.inf:
+            raise NumberError(
+                "the cap must be a finite number above zero", where="softcap", got=str(self.softcap)
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Params:
+    """The tables of a multi-head attention, as (in, out), used as x @ w + b.
+
+    Args:
+        w_q: (n_heads, d_model, d_k).
+        w_k: (n_kv_heads, d_model of the key side, d_k).
+        w_v: (n_kv_heads, d_model of the key side, d_v).
+        w_o: (n_heads * d_v, d_out), or None for no output projection.
+        b_q: (n_heads, d_k) or None; likewise b_k, b_v with n_kv_heads and b_o (d_out,).
+
+    Raises:
+        ShapeError: shapes that do not fit together; the sentence names both.
+        NumberError: a cell that is no finite number.
+    """
+
+    w_q: Array
+    w_k: Array
+    w_v: Array
+    w_o: Array | None = None
+    b_q: Array | None = None
+    b_k: Array | None = None
+    b_v: Array | None = None
+    b_o: Array | None = None
+
+    def __init__(
+        self,
+        w_q: ArrayLike,
+        w_k: ArrayLike,
+        w_v: ArrayLike,
+        w_o: ArrayLike | None = None,
+        b_q: ArrayLike | None = None,
+        b_k: ArrayLike | None = None,
+        b_v: ArrayLike | None = None,
+        b_o: ArrayLike | None = None,
+    ) -> None:
+        ndims = {"w_q": 3, "w_k": 3, "w_v": 3, "w_o": 2, "b_q": 2, "b_k": 2, "b_v": 2, "b_o": 1}
+        given = dict(w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, b_q=b_q, b_k=b_k, b_v=b_v, b_o=b_o)
+        for name, table in given.items():
+            array = None if table is None else as_floats(table, name, ndims[name])
+            object.__setattr__(self, name, array)
+        self._check()
+
+    def _check(self) -> None:
+        (heads, _, d_k), (kv_heads, d_context, _) = self.w_q.shape, self.w_k.shape
+        d_v = self.w_v.shape[2]
+        expected = {
+            "w_k": (kv_heads, d_context, d_k),
+            "w_v": (kv_heads, d_context, d_v),
+            "b_q": (heads, d_k),
+            "b_k": (kv_heads, d_k),
+            "b_v": (kv_heads, d_v),
+        }
+        if self.w_o is not None:
+            expected["w_o"] = (heads * d_v, self.w_o.shape[1])
+            expected["b_o"] = (self.w_o.shape[1],)
+        elif self.b_o is not None:
+            raise ShapeError("there is no w_o that it could belong to", where="b_o")
+        for name, shape in expected.items():
+            table = getattr(self, name)
+            if table is not None and table.shape != shape:
+                raise ShapeError(
+                    f"does not fit to w_q of shape {self.w_q.shape} and the other tables",
+                    where=name,
+                    expected=f"shape {shape}",
+                    got=f"shape {table.shape}",
+                )
+        if heads % kv_heads:
+            raise ShapeError(
+                f"w_k has {kv_heads} heads, which do not divide the {heads} of w_q",
+                where="w_k",
+            )
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes the tables have; without w_o, d_out is the width of the concatenation."""
+        heads, d_model, d_k = self.w_q.shape
+        kv_heads, _, d_v = self.w_v.shape
+        d_out = heads * d_v if self.w_o is None else self.w_o.shape[1]
+        return Sizes(heads, d_model, d_k, d_v, d_out, None if kv_heads == heads else kv_heads)
+
+    def tables(self) -> dict[str, Array]:
+        """The tables that are there, by name."""
+        named = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: table for name, table in named.items() if table is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Everything a person can set; one immutable value.
+
+    Args:
+        text: what was typed.
+        params: the tables.
+        tokenizer: an entry of `attnviz.core.text.TOKENIZERS`.
+        seed: where embeddings of unnamed words and newly filled cells come from.
+        config: the choices of `Config`.
+        lexicon: words with an embedding of their own (the example's).
+        x_edits: cells of X that a person has set: (row, column) -> value.
+        preset: the name of the example this began as.
+    """
+
+    text: str
+    params: Params
+    tokenizer: str = "words"
+    seed: int = 0
+    config: Config = Config()
+    lexicon: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    x_edits: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    preset: str = ""
+
+    @property
+    def sizes(self) -> Sizes:
+        return self.params.sizes
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        return tokenize(self.text, self.tokenizer)
+
+    @cached_property
+    def x(self) -> Array:
+        """(token, d_model): the embeddings, a person's edits included."""
+        if not self.tokens:
+            raise TextError("there are no tokens yet", where="text", hint="Type a word.")
+        x = np.stack([self.embedding(token) for token in self.tokens])
+        for (row, col), value in self.x_edits.items():
+            x[row, col] = value
+        frozen(x)
+        return x
+
+    def embedding(self, token: str) -> Array:
+        """Token -> (d_model,): the example's vector, continued from the seed where too short."""
+        width = self.params.w_q.shape[1]
+        row = embedding_row(token, self.seed, width)
+        known = self.lexicon.get(token, ())[:width]
+        row[: len(known)] = known
+        return row
+
+    def same(self, other: "Scenario") -> bool:
+        """Whether two scenarios give the same numbers everywhere and say so in the same words."""
+        plain = ("text", "tokenizer", "seed", "config", "preset")
+        mine, theirs = self.params.tables(), other.params.tables()
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and dict(self.lexicon) == dict(other.lexicon)
+            and dict(self.x_edits) == dict(other.x_edits)
+            and mine.keys() == theirs.keys()
+            and all(np.array_equal(table, theirs[name]) for name, table in mine.items())
+        )

@@ -1,0 +1,202 @@
+"""The operations of attention that add, multiply and rearrange."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.core.arrays import Array
+from attnviz.core.expr import Const, Div, Expr, Func, Mul, Sum
+from attnviz.core.op import Explanation, Index, Names, Values
+
+
+def head_of(array: NDArray[Any], head: int, n_heads: int) -> int:
+    """Which head of an array head number `head` of `n_heads` reads (grouped-query attention)."""
+    return head // (n_heads // len(array))
+
+
+def _spread(array: Array, n_heads: int) -> Array:
+    return array if array.shape[0] == n_heads else np.repeat(array, n_heads // len(array), axis=0)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An array that was given and not computed."""
+
+    name: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return ()
+
+    def active(self, values: Values) -> bool:
+        return False
+
+    def apply(self, values: Values) -> Array:
+        return values[self.name]
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        return Explanation(names.at(self.name, index), (names.cell(self.name, index),))
+
+
+@dataclass(frozen=True)
+class MatMul:
+    """(…, i, t) @ (…, t, j) [+ (…, j)] -> (…, i, j); with `transposed`, right is (…, j, t).
+
+    Heads are the first axis of either side or of both; when the right side has fewer, query
+    head h reads its head h // (H // Hkv), as in grouped-query attention (arXiv:2305.13245).
+    """
+
+    left: str
+    right: str
+    bias: str = ""
+    transposed: bool = False
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        names = (self.left, self.right, self.bias)
+        return tuple(name for name in map(values.pick, names) if name)
+
+    def active(self, values: Values) -> bool:
+        return values.pick(self.left) is not None and values.pick(self.right) is not None
+
+    def apply(self, values: Values) -> Array:
+        left, right = values[self.left], values[self.right]
+        if left.ndim == right.ndim == 3:
+            right = _spread(right, len(left))
+        result: Array = left @ (right.swapaxes(-1, -2) if self.transposed else right)
+        if values.pick(self.bias):
+            bias = values[self.bias]
+            result = result + (bias[:, None, :] if bias.ndim == 2 else bias)
+        return result
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        values = names.values
+        left, right = values[self.left], values[self.right]
+        *heads, i, j = index
+        left_head = tuple(heads) if left.ndim == 3 else ()
+        n_heads = left.shape[0] if left.ndim == 3 else right.shape[0]
+        right_head = (head_of(right, heads[0], n_heads),) if right.ndim == 3 else ()
+
+        def other(t: int) -> Index:
+            return (*right_head, j, t) if self.transposed else (*right_head, t, j)
+
+        terms: list[Expr] = [
+            Mul(names.cell(self.left, (*left_head, i, t)), names.cell(self.right, other(t)))
+            for t in range(left.shape[-1])
+        ]
+        labels = names.labels(self.left)[-1]
+        a = names.row(self.left, (*left_head, i, 0))
+        b = (names.row if self.transposed else names.column)(self.right, other(0))
+        symbolic = (f"{a[0]} · {b[0]}", rf"{a[1]} \cdot {b[1]}")
+        if values.pick(self.bias):
+            at = (*right_head, j) if values[self.bias].ndim == 2 else (j,)
+            terms.append(names.cell(self.bias, at))
+            labels = (*labels, "bias")
+            c = names.at(self.bias, at)
+            symbolic = (f"{symbolic[0]} + {c[0]}", f"{symbolic[1]} + {c[1]}")
+        return Explanation(symbolic, (Sum(tuple(terms), labels),))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """scores -> scores / sqrt(d_k), or times a given factor (arXiv:1706.03762, eq. 1)."""
+
+    source: str
+    width: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return (self.source,)
+
+    def active(self, values: Values) -> bool:
+        return self.source in values.arrays
+
+    def apply(self, values: Values) -> Array:
+        scale = values.config.scale
+        if scale is None:
+            return np.asarray(values[self.source] / np.sqrt(values[self.width].shape[-1]))
+        return np.asarray(values[self.source] * scale)
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        cell, at = names.cell(self.source, index), names.at(self.source, index)
+        scale = names.values.config.scale
+        if scale is not None:
+            expr = Mul(cell, Const(scale))
+            return Explanation((f"{at[0]} · scale", rf"{at[1]} \cdot \text{{scale}}"), (expr,))
+        d_k = names.values[self.width].shape[-1]
+        root = Const(float(np.sqrt(d_k)), f"√{d_k}", rf"\sqrt{{{d_k}}}")
+        exprs = (Div(cell, root), Div(cell, Const(root.value)))
+        return Explanation((f"{at[0]} / √d_k", rf"\frac{{{at[1]}}}{{\sqrt{{d_k}}}}"), exprs)
+
+
+@dataclass(frozen=True)
+class SoftCap:
+    """scores -> c * tanh(scores / c), before bias and mask (Gemma 2, arXiv:2408.00118)."""
+
+    source: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return (self.source,)
+
+    def active(self, values: Values) -> bool:
+        return self.source in values.arrays and values.config.softcap is not None
+
+    def apply(self, values: Values) -> Array:
+        cap = values.config.softcap
+        assert cap is not None
+        capped: Array = cap * np.tanh(values[self.source] / cap)
+        return capped
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        cap = Const(names.values.config.softcap or 0.0)
+        at = names.at(self.source, index)
+        expr = Mul(cap, Func("tanh", Div(names.cell(self.source, index), cap)))
+        return Explanation((f"c·tanh({at[0]} / c)", rf"c\,\tanh\left({at[1]} / c\right)"), (expr,))
+
+
+@dataclass(frozen=True)
+class AddBias:
+    """scores + bias, the bias (query, key) for all heads or (head, query, key)."""
+
+    source: str
+    bias: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return tuple(name for name in map(values.pick, (self.source, self.bias)) if name)
+
+    def active(self, values: Values) -> bool:
+        return values.pick(self.source) is not None and self.bias in values.arrays
+
+    def apply(self, values: Values) -> Array:
+        total: Array = values[self.source] + values[self.bias]
+        return total
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        at_bias = index[-names.values[self.bias].ndim :]
+        a, b = names.at(self.source, index), names.at(self.bias, at_bias)
+        expr = Sum(
+            (names.cell(self.source, index), names.cell(self.bias, at_bias)), ("score", "bias")
+        )
+        return Explanation((f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (expr,))
+
+
+@dataclass(frozen=True)
+class Concat:
+    """(head, query, d_v) -> (query, head * d_v), head 1 first."""
+
+    source: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return (self.source,)
+
+    def active(self, values: Values) -> bool:
+        return self.source in values.arrays
+
+    def apply(self, values: Values) -> Array:
+        heads = values[self.source]
+        return heads.transpose(1, 0, 2).reshape(heads.shape[1], -1)
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        head, col = divmod(index[1], names.values[self.source].shape[2])
+        origin = (head, index[0], col)
+        note = f"Copied from column {col + 1} of head {head + 1}."
+        return Explanation(names.at(self.source, origin), (names.cell(self.source, origin),), note)

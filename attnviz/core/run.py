@@ -1,0 +1,236 @@
+"""The one place where attention is computed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attnviz.core.arrays import as_bools, as_floats, frozen, place
+from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeError
+from attnviz.core.masks import check_broadcast
+from attnviz.core.model import MAX_CELLS, MAX_TOKENS, Config, Params, Scenario
+from attnviz.core.normalise import NORMALISERS
+from attnviz.core.op import Values
+from attnviz.core.ops import Given
+from attnviz.core.stages import STAGES, Stage
+from attnviz.core.trace import Trace
+
+
+_DEFAULT = Config()
+
+
+def run(scenario: Scenario) -> Trace:
+    """Scenario -> every intermediate array of its attention.
+
+    Raises:
+        TextError: the text gives no tokens.
+        LimitError: more tokens than `MAX_TOKENS`, or too many for the number of heads.
+        NumberError: a number outgrew float64; the sentence names stage and cell.
+    """
+    check_count(len(scenario.tokens), scenario.sizes.n_heads)
+    arrays = {"x": scenario.x, **scenario.params.tables()}
+    origin = partial(_origin, scenario)
+    return _compute(arrays, scenario.config, scenario.tokens, scenario.tokens, origin)
+
+
+def check_count(n_tokens: int, n_heads: int) -> None:
+    """Refuse more tokens than can be drawn and computed at once.
+
+    Raises:
+        LimitError: the sentence states the limit.
+    """
+    limit = min(MAX_TOKENS, int((MAX_CELLS / n_heads) ** 0.5))
+    if n_tokens > limit:
+        raise LimitError(
+            "too many tokens",
+            where="text",
+            expected=f"at most {limit} with {n_heads} heads",
+            got=f"{n_tokens:,}",
+            hint=f"Use the first {limit} tokens, or a shorter text.",
+        )
+
+
+def multi_head_attention(
+    x: ArrayLike,
+    params: Params,
+    config: Config = _DEFAULT,
+    *,
+    context: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    tokens: Sequence[str] | None = None,
+    context_tokens: Sequence[str] | None = None,
+) -> Trace:
+    """(Tq, d_model) -> a trace whose result is (Tq, d_out), or (Tq, n_heads * d_v) without W_O.
+
+    Args:
+        x: embeddings that give the queries, and without `context` keys and values too.
+        params: the tables.
+        config: the choices.
+        context: (Tk, d_model of the key side) for cross-attention.
+        mask: bool, (Tq, Tk) or (head, Tq, Tk); True = may attend, as in torch's
+            scaled_dot_product_attention.
+        bias: numbers added to the scaled scores, of the same shapes; -inf hides a key.
+        tokens: names of the rows of x.
+        context_tokens: names of the rows of context.
+
+    Raises:
+        ShapeError, NumberError: the sentence names the array and the place.
+    """
+    arrays: dict[str, NDArray[Any]] = {"x": as_floats(x, "x", 2), **params.tables()}
+    _check_width("x", arrays["x"], "w_q", params.w_q)
+    if context is not None:
+        arrays["context"] = as_floats(context, "context", 2)
+    source = "context" if context is not None else "x"
+    _check_width(source, arrays[source], "w_k", params.w_k)
+    names = _token_names("token", tokens, len(arrays["x"]), "tokens")
+    key_names = names
+    if context is not None:
+        key_names = _token_names("key", context_tokens, len(arrays["context"]), "context_tokens")
+    n_heads = params.w_q.shape[0]
+    _add_mask_and_bias(arrays, mask, bias, (n_heads, len(names), len(key_names)))
+    return _compute(arrays, config, names, key_names)
+
+
+def scaled_dot_product_attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    causal: bool = False,
+    causal_offset: int = 0,
+    scale: float | None = None,
+    softcap: float | None = None,
+) -> Trace:
+    """q (H, Tq, d_k), k (Hkv, Tk, d_k), v (Hkv, Tk, d_v) -> a trace with concat (Tq, H * d_v).
+
+    Args:
+        q, k, v: queries, keys, values; Hkv divides H, and query head h reads key/value head
+            h // (H // Hkv).
+        mask: bool, (Tq, Tk) or (H, Tq, Tk); True = may attend.
+        bias: numbers added to the scaled scores.
+        causal: key j is hidden from query i when j > i + causal_offset; offset 0 is torch's
+            is_causal, Tk - Tq aligns the last query with the last key.
+        scale: factor on the scores, None for 1/sqrt(d_k).
+        softcap: c in c * tanh(scores / c).
+
+    Raises:
+        ShapeError, NumberError: the sentence names the array and the place.
+    """
+    arrays: dict[str, NDArray[Any]] = {
+        name: as_floats(array, name, 3) for name, array in (("q", q), ("k", k), ("v", v))
+    }
+    (heads, n_queries, d_k), (kv_heads, n_keys, _) = arrays["q"].shape, arrays["k"].shape
+    if arrays["k"].shape[2] != d_k:
+        raise ShapeError(
+            f"does not fit to q of shape {arrays['q'].shape}",
+            where="k",
+            expected=f"shape ({kv_heads}, {n_keys}, {d_k})",
+            got=f"shape {arrays['k'].shape}",
+        )
+    if arrays["v"].shape[:2] != (kv_heads, n_keys):
+        raise ShapeError(
+            f"does not fit to k of shape {arrays['k'].shape}",
+            where="v",
+            expected=f"shape ({kv_heads}, {n_keys}, d_v)",
+            got=f"shape {arrays['v'].shape}",
+        )
+    if heads % kv_heads:
+        raise ShapeError(f"{kv_heads} heads do not divide the {heads} heads of q", where="k")
+    _add_mask_and_bias(arrays, mask, bias, (heads, n_queries, n_keys))
+    config = Config(scale=scale, softcap=softcap, causal=causal, causal_offset=causal_offset)
+    names = _token_names("query", None, n_queries, "q")
+    key_names = _token_names("key", None, n_keys, "k")
+    return _compute(arrays, config, names, key_names)
+
+
+def _compute(
+    arrays: Mapping[str, NDArray[Any]],
+    config: Config,
+    tokens: tuple[str, ...],
+    key_tokens: tuple[str, ...],
+    origin: Callable[[int, int], str] | None = None,
+) -> Trace:
+    if config.normaliser not in NORMALISERS:
+        raise ScenarioError(
+            "unknown normaliser",
+            where="config",
+            got=config.normaliser,
+            expected=" or ".join(NORMALISERS),
+        )
+    known = dict(arrays)
+    values = Values(known, config)
+    stages: list[Stage] = []
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for stage in STAGES:
+            if stage.key in arrays:
+                stages.append(replace(stage, op=Given(stage.key)))
+            elif stage.op.active(values):
+                known[stage.key] = frozen(stage.op.apply(values))
+                _check_finite(stage, known[stage.key])
+                stages.append(stage)
+    return Trace(values, tuple(stages), tokens, key_tokens, origin)
+
+
+def _check_finite(stage: Stage, array: NDArray[Any]) -> None:
+    bad = ~np.isfinite(array)
+    if stage.key in ("biased", "masked"):  # -inf there hides a key
+        bad &= ~np.isneginf(array)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise NumberError(
+            "the number grows beyond what float64 can hold",
+            where=place(index, stage.title),
+            expected="sizes below 1.8e308",
+            got=str(float(array[index])),
+            hint="Make the numbers in the tables smaller.",
+        )
+
+
+def _origin(scenario: Scenario, row: int, col: int) -> str:
+    token = scenario.tokens[row]
+    if (row, col) in scenario.x_edits:
+        return "Typed into the table X."
+    if col < len(scenario.lexicon.get(token, ())):
+        return "The example's own embedding of this word."
+    return f"Drawn from seed {scenario.seed} for this word."
+
+
+def _check_width(name: str, rows: NDArray[Any], table_name: str, table: NDArray[Any]) -> None:
+    if rows.shape[1] != table.shape[1]:
+        raise ShapeError(
+            f"does not fit to {table_name} of shape {table.shape}",
+            where=name,
+            expected=f"shape ({rows.shape[0]}, {table.shape[1]})",
+            got=f"shape {rows.shape}",
+        )
+
+
+def _token_names(word: str, names: Sequence[str] | None, count: int, where: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{word} {i + 1}" for i in range(count))
+    if len(names) != count:
+        raise ShapeError(
+            "one name is needed for each row", where=where, expected=str(count), got=str(len(names))
+        )
+    return tuple(names)
+
+
+def _add_mask_and_bias(
+    arrays: dict[str, NDArray[Any]],
+    mask: ArrayLike | None,
+    bias: ArrayLike | None,
+    scores: tuple[int, int, int],
+) -> None:
+    if mask is not None:
+        arrays["mask"] = as_bools(mask, "mask")
+        check_broadcast("mask", arrays["mask"].shape, scores)
+    if bias is not None:
+        ndim = np.ndim(bias)
+        arrays["bias"] = as_floats(bias, "bias", ndim if ndim in (2, 3) else 2, minus_inf=True)
+        check_broadcast("bias", arrays["bias"].shape, scores)

@@ -1,0 +1,209 @@
+"""Every array of one computation, by name, and the arithmetic behind each of its cells."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.core.arrays import BoolArray
+from attnviz.core.derivation import Derivation, latex_text
+from attnviz.core.errors import ScenarioError
+from attnviz.core.expr import Cell
+from attnviz.core.numbers import format_number
+from attnviz.core.op import Index, Values
+from attnviz.core.ops import Given
+from attnviz.core.stages import STAGES, TABLES, Stage, Table
+from attnviz.core.text import unique_labels
+
+_STAGE_BY_KEY = {stage.key: stage for stage in STAGES}
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All arrays of one attention, read-only float64, by the keys of `STAGES` and `TABLES`.
+
+    Args:
+        values: the arrays and the configuration.
+        stages: the rows of `STAGES` that this computation has, in order.
+        tokens: the query tokens.
+        key_tokens: the key tokens; the same for self-attention.
+        origin: a sentence on where a cell of x (row, column) comes from.
+    """
+
+    values: Values
+    stages: tuple[Stage, ...]
+    tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+    origin: Callable[[int, int], str] | None = None
+
+    def __getitem__(self, key: str) -> NDArray[Any]:
+        if key not in self.values.arrays:
+            raise ScenarioError(
+                "this computation has no such array",
+                where="trace",
+                got=repr(key),
+                expected="one of " + ", ".join(self.values.arrays),
+            )
+        return self.values.arrays[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.values.arrays
+
+    @property
+    def result(self) -> str:
+        """The key of the final array: "output", or "concat" without an output projection."""
+        return self.stages[-1].key
+
+    @property
+    def divisor(self) -> float:
+        """What raw scores are divided by: sqrt(d_k), or 1 / scale."""
+        scale = self.values.config.scale
+        if scale is None:
+            return float(np.sqrt(self["q"].shape[-1]))
+        return 1.0 / scale if scale else float("inf")
+
+    @cached_property
+    def empty_rows(self) -> BoolArray:
+        """(head, query): True where a query may attend to nothing."""
+        names = [s.key for s in self.stages if s.axes == ("head", "query", "key")]
+        last = self[names[names.index("attention") - 1]]
+        return np.asarray(np.isneginf(last).all(axis=-1))
+
+    def info(self, key: str) -> Table:
+        """The row of `STAGES` or `TABLES` for a key."""
+        self[key]
+        return _STAGE_BY_KEY.get(key) or TABLES[key]
+
+    def axes(self, key: str) -> tuple[str, ...]:
+        """The names of an array's axes."""
+        axes, ndim = self.info(key).axes, self[key].ndim
+        return axes if len(axes) == ndim else ("head", *axes)
+
+    def labels(self, key: str) -> tuple[tuple[str, ...], ...]:
+        """For each axis the names of its places; names of one axis differ from each other."""
+        name = self.values.pick(key) or key
+        sizes = zip(self.axes(name), self[name].shape, strict=True)
+        return tuple(self._axis_labels(axis, size) for axis, size in sizes)
+
+    def _axis_labels(self, axis: str, size: int) -> tuple[str, ...]:
+        if axis in ("query", "token"):
+            return self._token_labels[0]
+        if axis == "key":
+            return self._token_labels[1]
+        if axis in ("head", "kv_head"):
+            return tuple(f"head {i + 1}" for i in range(size))
+        if axis == "concat":
+            width = self["heads"].shape[2]
+            return tuple(f"h{i // width + 1} d{i % width}" for i in range(size))
+        return tuple(f"d{i}" for i in range(size))
+
+    @cached_property
+    def _token_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return unique_labels(self.tokens), unique_labels(self.key_tokens)
+
+    def index(self, key: str, head: int | None = None, row: int = 0, col: int = 0) -> Index:
+        """Head, row and column -> an index into an array, whatever its axes are.
+
+        Raises:
+            ScenarioError: outside the array; the sentence gives its shape.
+        """
+        shape, axes = self[key].shape, self.axes(key)
+        by_axis = {"head": head or 0, "kv_head": head or 0}
+        rest = [row, col][2 - sum(axis not in by_axis for axis in axes) :]
+        index = tuple(by_axis[axis] if axis in by_axis else rest.pop(0) for axis in axes)
+        if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
+            raise ScenarioError(
+                "there is no such cell", where=key, got=str(index), expected=f"shape {shape}"
+            )
+        return index
+
+    def explain(self, key: str, head: int | None = None, row: int = 0, col: int = 0) -> Derivation:
+        """The arithmetic behind one cell of a stage, or where a cell of a table comes from.
+
+        Raises:
+            ScenarioError: no such array or cell.
+        """
+        index = self.index(key, head, row, col)
+        stage = next((stage for stage in self.stages if stage.key == key), None)
+        op = stage.op if stage else Given(key)
+        explanation = op.explain(self, index)
+        if isinstance(op, Given):
+            origin = self.origin if key == "x" else None
+            note = origin(row, col) if origin else "Set in the table."
+            explanation = replace(explanation, note=note)
+        return Derivation(
+            stage=key,
+            index=index,
+            title=self.place(key, index),
+            value=float(self[key][index]),
+            explanation=explanation,
+            given=isinstance(op, Given),
+            head=self._head(key, index),
+        )
+
+    def place(self, key: str, index: Index) -> str:
+        """A cell in words: 'Raw scores, head 1: league, baseball'."""
+        info, names = self.info(key), self.labels(key)
+        picked = [labels[i] for labels, i in zip(names, index, strict=True)]
+        head = self._head(key, index)
+        picked = picked[bool(head) :]
+        return f"{info.title}{f', {head}' if head else ''}: {', '.join(picked)}"
+
+    def _head(self, key: str, index: Index) -> str:
+        axes = self.axes(key)
+        return self.labels(key)[0][index[0]] if axes[0] in ("head", "kv_head") else ""
+
+    def sentence(
+        self,
+        key: str,
+        head: int | None = None,
+        row: int = 0,
+        col: int = 0,
+        decimals: int | None = 4,
+    ) -> str:
+        """A cell as a sentence: 'league attends to baseball with 0.4071'."""
+        index = self.index(key, head, row, col)
+        names = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
+        info, head_name = self.info(key), self._head(key, index)
+        words = {
+            "head": head_name,
+            "row": names[-2] if len(names) > 1 + bool(head_name) else "",
+            "col": names[-1],
+            "value": format_number(float(self[key][index]), decimals),
+            "title": info.title,
+        }
+        return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], info.says)
+
+    # How operations call the cells and rows of arrays, as (text, LaTeX).
+
+    def cell(self, names: str, index: Index) -> Cell:
+        key = self.values.pick(names) or names
+        return Cell(key, index, float(self[key][index]), self.at(key, index)[0])
+
+    def at(self, names: str, index: Index) -> tuple[str, str]:
+        """A cell in symbols: S[league, major]."""
+        key = self.values.pick(names) or names
+        info, axes = self.info(key), self.axes(key)
+        picked = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
+        picked = picked[axes[0] in ("head", "kv_head") :]
+        places = r",\,".join(map(latex_text, picked))
+        return f"{info.symbol}[{', '.join(picked)}]", f"{{{info.latex}}}_{{{places}}}"
+
+    def row(self, names: str, index: Index) -> tuple[str, str]:
+        """A whole row in symbols: q_league."""
+        key = self.values.pick(names) or names
+        info, label = self.info(key), self.labels(key)[-2][index[-2]]
+        return (
+            f"{info.symbol.lower()}_{label}",
+            f"{{{info.latex.lower()}}}_{{{latex_text(label)}}}",
+        )
+
+    def column(self, names: str, index: Index) -> tuple[str, str]:
+        """A whole column in symbols: V[:, d0]."""
+        key = self.values.pick(names) or names
+        info, label = self.info(key), self.labels(key)[-1][index[-1]]
+        return f"{info.symbol}[:, {label}]", rf"{{{info.latex}}}_{{:,\,{latex_text(label)}}}"
