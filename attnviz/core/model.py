@@ -167,7 +167,7 @@ class Params:
         b_o: ArrayLike | None = None,
     ) -> None:
         ndims = {"w_q": 3, "w_k": 3, "w_v": 3, "w_o": 2, "b_q": 2, "b_k": 2, "b_v": 2, "b_o": 1}
-        given = dict(w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, b_q=b_q, b_k=b_k, b_v=b_v, b_o=b_o)
+        given = dict(zip(ndims, (w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o), strict=True))
         for name, table in given.items():
             array = None if table is None else as_floats(table, name, ndims[name])
             object.__setattr__(self, name, array)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Const, Div, Expr, Func, Mul, Sum
+from attnviz.core.numbers import format_number
 from attnviz.core.op import Explanation, Index, Names, Values
 
 
@@ -115,6 +116,14 @@ class Scale:
         if scale is None:
             return np.asarray(values[self.source] / np.sqrt(values[self.width].shape[-1]))
         return np.asarray(values[self.source] * scale)
+
+    def divisor(self, values: Values) -> str:
+        """The divisor in use, in words: '÷ √2 = 1.414'."""
+        scale = values.config.scale
+        if scale is not None:
+            return "not scaled" if scale == 1 else f"× {format_number(scale, 4, trim=True)}"
+        d_k = values[self.width].shape[-1]
+        return f"÷ √{d_k} = {format_number(float(np.sqrt(d_k)), 3, trim=True)}"
 
     def explain(self, names: Names, index: Index) -> Explanation:
         cell, at = names.cell(self.source, index), names.at(self.source, index)

@@ -18,7 +18,6 @@ from attnviz.core.ops import Given
 from attnviz.core.stages import STAGES, Stage
 from attnviz.core.trace import Trace
 
-
 _DEFAULT = Config()
 
 

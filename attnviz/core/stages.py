@@ -1,13 +1,14 @@
 """The steps of attention, one row each. Pictures, explanations, steps and exports walk this."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from attnviz.core.masks import Mask
 from attnviz.core.normalise import Normalise
-from attnviz.core.op import Op
+from attnviz.core.numbers import number_text
+from attnviz.core.op import Op, Values
 from attnviz.core.ops import AddBias, Concat, Given, MatMul, Scale, SoftCap
 
 
@@ -31,6 +32,14 @@ class Table:
     says: str = "{title}: row {row}, column {col} is {value}"
 
 
+_NO_OP = Given("")
+
+
+def no_detail(values: Values) -> str:
+    """Nothing to add to a title."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Stage(Table):
     """One step of attention: an array with the operation that gives it.
@@ -41,13 +50,15 @@ class Stage(Table):
         what: a sentence on what happens.
         why: a sentence on why.
         colour: "signed" (around zero) or "attention" (0 to 1).
+        detail: what a title adds for a configuration, such as the divisor in use.
     """
 
-    op: Op = Given("")
+    op: Op = _NO_OP
     formula: tuple[str, str] = ("", "")
     what: str = ""
     why: str = ""
     colour: Literal["signed", "attention"] = "signed"
+    detail: Callable[[Values], str] = no_detail
 
 
 def _table(key: str, title: str, symbol: str, latex: str, *axes: str) -> Table:
@@ -73,6 +84,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
     }
 )
 
+_SCALE = Scale("scores", width="q")
 _SCORES = ("head", "query", "key")
 
 STAGES: tuple[Stage, ...] = (
@@ -143,7 +155,8 @@ STAGES: tuple[Stage, ...] = (
         latex="S'",
         axes=_SCORES,
         says="{row} to {col}: scaled score {value}",
-        op=Scale("scores", width="q"),
+        op=_SCALE,
+        detail=_SCALE.divisor,
         formula=("S / √d_k", r"\frac{S}{\sqrt{d_k}}"),
         what="Every score is divided by the square root of d_k.",
         why="Sums over many dimensions grow large; scaling keeps softmax from picking only one.",
@@ -156,6 +169,7 @@ STAGES: tuple[Stage, ...] = (
         axes=_SCORES,
         says="{row} to {col}: capped score {value}",
         op=SoftCap("scaled"),
+        detail=lambda values: f"c = {number_text(values.config.softcap or 0)}",
         formula=("c · tanh(S′ / c)", r"c\,\tanh(S'/c)"),
         what="A smooth cap keeps every score between -c and c.",
         why="No single score can grow without bound and take all the attention.",

@@ -1,0 +1,54 @@
+"""A few numbers that say how each head spreads its attention."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.trace import Trace
+
+CAUTION = (
+    "Attention weights show where this head reads from, not why, nor how much a word matters "
+    "for the result: values, the output projection and later layers decide that too."
+)
+
+
+@dataclass(frozen=True)
+class HeadSummary:
+    """How one head attends.
+
+    Args:
+        head: its number, from 0.
+        entropy_bits: for each query the entropy of its weights in bits; 0 is one key alone,
+            log2(keys) is all keys alike (Shannon 1948).
+        largest: the largest weight.
+        query, key: where it stands.
+        mean_distance: the mean of |key place - query place|, weighted by attention.
+    """
+
+    head: int
+    entropy_bits: tuple[float, ...]
+    largest: float
+    query: int
+    key: int
+    mean_distance: float
+
+
+def summaries(trace: Trace) -> tuple[HeadSummary, ...]:
+    """(head, query, key) attention weights -> one summary for each head."""
+    return tuple(_summary(head, weights) for head, weights in enumerate(trace["attention"]))
+
+
+def _summary(head: int, weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> HeadSummary:
+    safe = np.where(weights > 0, weights, 1.0)
+    entropy = -(weights * np.log2(safe)).sum(axis=-1) + 0.0
+    query, key = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
+    places = np.abs(np.arange(weights.shape[1])[None, :] - np.arange(weights.shape[0])[:, None])
+    total = weights.sum()
+    return HeadSummary(
+        head,
+        tuple(float(e) for e in entropy),
+        float(weights[query, key]),
+        query,
+        key,
+        float((weights * places).sum() / total) if total else 0.0,
+    )
