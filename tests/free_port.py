@@ -20,7 +20,6 @@ if __name__ == "__main__":
         sys.exit(f"PORT: a number from 1 to 65515 is needed, got {wanted!r}.")
     free = next((port for port in range(int(wanted), int(wanted) + 20) if is_free(port)), None)
     if free is None:
-        sys.exit(
-            f"Ports {wanted} to {int(wanted) + 19} are all taken. Choose another: make run PORT=9000"
-        )
+        last = int(wanted) + 19
+        sys.exit(f"Ports {wanted} to {last} are all taken. Choose another: make run PORT=9000")
     print(free)

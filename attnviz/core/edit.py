@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from attnviz.core.arrays import Array, as_floats, frozen
 from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeError, TextError
 from attnviz.core.model import MAX_CHARACTERS, MAX_TOKENS, Params, Scenario, Sizes, check_size
-from attnviz.core.run import check_count
+from attnviz.core.run import check_count, max_tokens
 from attnviz.core.stages import TABLES
 from attnviz.core.text import seeded_row, tokenize, visible
 
@@ -67,6 +67,11 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
         for block in matcher.get_matching_blocks()
         for i in range(block.size)
     }
+
+
+def token_limit(scenario: Scenario) -> int:
+    """How many tokens a scenario of these sizes may have."""
+    return max_tokens(scenario.sizes.n_heads)
 
 
 def first_tokens(text: str, tokenizer: str, count: int = MAX_TOKENS) -> str:
@@ -242,7 +247,7 @@ def _drawn(name: str, seed: int, sizes: Sizes) -> Array:
     return drawn.reshape(shape)
 
 
-def randomise(scenario: Scenario, seed: int) -> Change:
+def randomise(scenario: Scenario, seed: int | None) -> Change:
     """All tables, and the embeddings of words that the example does not name, from a seed.
 
     Raises:

@@ -35,13 +35,18 @@ def run(scenario: Scenario) -> Trace:
     return _compute(arrays, scenario.config, scenario.tokens, scenario.tokens, origin)
 
 
+def max_tokens(n_heads: int) -> int:
+    """How many tokens can be computed and drawn at once with so many heads."""
+    return min(MAX_TOKENS, int((MAX_CELLS / n_heads) ** 0.5))
+
+
 def check_count(n_tokens: int, n_heads: int) -> None:
     """Refuse more tokens than can be drawn and computed at once.
 
     Raises:
         LimitError: the sentence states the limit.
     """
-    limit = min(MAX_TOKENS, int((MAX_CELLS / n_heads) ** 0.5))
+    limit = max_tokens(n_heads)
     if n_tokens > limit:
         raise LimitError(
             "too many tokens",

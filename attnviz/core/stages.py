@@ -47,6 +47,7 @@ class Stage(Table):
     Args:
         op: the operation; it computes the array and explains each cell.
         formula: what is computed, as (text, LaTeX).
+        formula_columns: the same where tokens are columns and every array is transposed.
         what: a sentence on what happens.
         why: a sentence on why.
         colour: "signed" (around zero) or "attention" (0 to 1).
@@ -55,6 +56,7 @@ class Stage(Table):
 
     op: Op = _NO_OP
     formula: tuple[str, str] = ("", "")
+    formula_columns: tuple[str, str] = ("", "")
     what: str = ""
     why: str = ""
     colour: Literal["signed", "attention"] = "signed"
@@ -97,6 +99,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s embedding, {col}: {value}",
         op=Given("x"),
         formula=("X", "X"),
+        formula_columns=("Xᵀ", r"X^{\top}"),
         what="Each token becomes a row of d_model numbers, its embedding.",
         why="Attention works on numbers; tokens with like rows are treated alike.",
     ),
@@ -109,6 +112,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s query, {col}: {value}",
         op=MatMul("x", "w_q", "b_q"),
         formula=("X · W_Q", r"X\,W_Q"),
+        formula_columns=("W_Qᵀ · Xᵀ", r"W_Q^{\top} X^{\top}"),
         what="Each embedding times W_Q gives the token's query.",
         why="A query says what this token looks for in the others.",
     ),
@@ -121,6 +125,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s key, {col}: {value}",
         op=MatMul("context|x", "w_k", "b_k"),
         formula=("X · W_K", r"X\,W_K"),
+        formula_columns=("W_Kᵀ · Xᵀ", r"W_K^{\top} X^{\top}"),
         what="Each embedding times W_K gives the token's key.",
         why="A key says what this token can be found by.",
     ),
@@ -133,6 +138,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s value, {col}: {value}",
         op=MatMul("context|x", "w_v", "b_v"),
         formula=("X · W_V", r"X\,W_V"),
+        formula_columns=("W_Vᵀ · Xᵀ", r"W_V^{\top} X^{\top}"),
         what="Each embedding times W_V gives the token's value.",
         why="A value is what this token hands over when it is attended to.",
     ),
@@ -145,6 +151,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s query meets {col}'s key: raw score {value}",
         op=MatMul("q", "k", transposed=True),
         formula=("Q · Kᵀ", r"Q\,K^{\top}"),
+        formula_columns=("K · Qᵀ", r"K\,Q^{\top}"),
         what="The dot product of every query with every key gives a table of scores.",
         why="The better a key answers a query, the larger their dot product.",
     ),
@@ -158,6 +165,7 @@ STAGES: tuple[Stage, ...] = (
         op=_SCALE,
         detail=_SCALE.divisor,
         formula=("S / √d_k", r"\frac{S}{\sqrt{d_k}}"),
+        formula_columns=("Sᵀ / √d_k", r"\frac{S^{\top}}{\sqrt{d_k}}"),
         what="Every score is divided by the square root of d_k.",
         why="Sums over many dimensions grow large; scaling keeps softmax from picking only one.",
     ),
@@ -171,6 +179,7 @@ STAGES: tuple[Stage, ...] = (
         op=SoftCap("scaled"),
         detail=lambda values: f"c = {number_text(values.config.softcap or 0)}",
         formula=("c · tanh(S′ / c)", r"c\,\tanh(S'/c)"),
+        formula_columns=("c · tanh(S′ᵀ / c)", r"c\,\tanh(S'^{\top}/c)"),
         what="A smooth cap keeps every score between -c and c.",
         why="No single score can grow without bound and take all the attention.",
     ),
@@ -183,6 +192,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row} to {col}: score with bias {value}",
         op=AddBias("capped|scaled", "bias"),
         formula=("S′ + B", "S' + B"),
+        formula_columns=("S′ᵀ + Bᵀ", r"S'^{\top} + B^{\top}"),
         what="A bias is added to every score.",
         why="It favours or disfavours pairs of places whatever the words are.",
     ),
@@ -195,6 +205,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row} to {col}: score after the mask {value}",
         op=Mask("biased|capped|scaled"),
         formula=("−∞ where hidden", r"-\infty \text{ where hidden}"),
+        formula_columns=("−∞ where hidden", r"-\infty \text{ where hidden}"),
         what="Scores of keys that a query may not see become minus infinity.",
         why="Softmax turns minus infinity into a weight of exactly zero.",
     ),
@@ -207,6 +218,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row} attends to {col} with {value}",
         op=Normalise("masked|biased|capped|scaled"),
         formula=("softmax", r"\operatorname{softmax}"),
+        formula_columns=("softmax", r"\operatorname{softmax}"),
         what="Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
         why="A token has one unit of attention to share out among all tokens.",
         colour="attention",
@@ -220,6 +232,7 @@ STAGES: tuple[Stage, ...] = (
         says="{head}'s output for {row}, {col}: {value}",
         op=MatMul("attention", "v"),
         formula=("A · V", r"A\,V"),
+        formula_columns=("Vᵀ · Aᵀ", r"V^{\top} A^{\top}"),
         what="Each token receives the values of all tokens, weighted by its attention.",
         why="What a token attends to most shapes its new row most.",
     ),
@@ -232,6 +245,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}, {col}: {value}",
         op=Concat("heads"),
         formula=("H₁ | H₂ | …", r"[\,H_1 \mid H_2 \mid \dots\,]"),
+        formula_columns=("H₁ᵀ over H₂ᵀ …", r"[\,H_1 \mid H_2 \mid \dots\,]^{\top}"),
         what="The outputs of the heads are put side by side, head 1 first.",
         why="Several heads look for different things; their findings are kept together.",
     ),
@@ -244,6 +258,7 @@ STAGES: tuple[Stage, ...] = (
         says="{row}'s output, {col}: {value}",
         op=MatMul("concat", "w_o", "b_o"),
         formula=("Z · W_O", r"Z\,W_O"),
+        formula_columns=("W_Oᵀ · Zᵀ", r"W_O^{\top} Z^{\top}"),
         what="The concatenated row times W_O gives the token's output.",
         why="The projection mixes what the heads found into one row for the next layer.",
     ),

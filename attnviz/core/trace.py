@@ -85,9 +85,17 @@ class Trace:
 
     def labels(self, key: str) -> tuple[tuple[str, ...], ...]:
         """For each axis the names of its places; names of one axis differ from each other."""
-        name = self.values.pick(key) or key
-        sizes = zip(self.axes(name), self[name].shape, strict=True)
-        return tuple(self._axis_labels(axis, size) for axis, size in sizes)
+        return self._labels[self.values.pick(key) or key]
+
+    @cached_property
+    def _labels(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        return {
+            key: tuple(
+                self._axis_labels(axis, size)
+                for axis, size in zip(self.axes(key), array.shape, strict=True)
+            )
+            for key, array in self.values.arrays.items()
+        }
 
     def _axis_labels(self, axis: str, size: int) -> tuple[str, ...]:
         if axis in ("query", "token"):

@@ -1,0 +1,39 @@
+"""Text in pictures: escaped for Plotly, cut to fit, and measured without a browser."""
+
+import html
+import unicodedata
+
+from attnviz.core.text import graphemes
+
+MAX_LETTERS = 10
+
+
+def escape(text: str) -> str:
+    """Text that Plotly shows letter for letter; it reads tags, entities and $math$ otherwise."""
+    return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def cut(text: str, letters: int = MAX_LETTERS) -> str:
+    """A label of at most so many letters, cut in the middle."""
+    clusters = graphemes(text)
+    if len(clusters) <= letters:
+        return text
+    tail = (letters - 1) // 2
+    return "".join(clusters[: letters - 1 - tail]) + "…" + "".join(clusters[len(clusters) - tail :])
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is, in px, by kinds of letters of a common sans-serif face."""
+    return size * sum(map(_em, text))
+
+
+def _em(char: str) -> float:
+    if char in "ijl.,:;'|! ":
+        return 0.27
+    if char in "frt-()[]/I":
+        return 0.36
+    if char in "mwMW@%…" or (char.isascii() and char.isupper()):
+        return 0.75 if char in "mwMW@%…" else 0.62
+    if unicodedata.category(char).startswith("M"):
+        return 0.0
+    return 1.05 if unicodedata.east_asian_width(char) in "WF" else 0.54

@@ -1,0 +1,72 @@
+"""How pictures are drawn: what a person chose, and what is marked in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from attnviz.core.arrays import BoolArray
+from attnviz.core.expr import Cell
+from attnviz.figures.palettes import DEFAULT_PALETTE
+
+MAX_TEXT_CELLS = 1000  # more cells than this on a page carry no numbers
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of letters and cells in px."""
+
+    title: int = 16
+    detail: int = 13
+    label: int = 14
+    cell: int = 15
+    small_cell: int = 13
+    row: int = 30
+    outline: float = 2.5
+
+
+PAGE = Sizes()
+LARGE = Sizes(title=20, detail=15, label=17, cell=20, small_cell=15, row=44, outline=3)
+PROJECTOR = Sizes(title=34, detail=24, label=28, cell=32, small_cell=20, row=84, outline=4)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a person chose to see.
+
+    Args:
+        decimals: digits after the point, None for all.
+        palette: an entry of `PALETTES`.
+        cell_text: whether cells carry their numbers.
+        tokens_as: "rows", or "columns": every picture is transposed, the arrays are not.
+        dark: whether the page is dark.
+        sizes: letters and cells.
+        width: the width in px that the picture is laid out for; it scales from there.
+    """
+
+    decimals: int | None = 2
+    palette: str = DEFAULT_PALETTE
+    cell_text: bool = True
+    tokens_as: str = "rows"
+    dark: bool = False
+    sizes: Sizes = PAGE
+    width: int = 1040
+
+    @property
+    def transposed(self) -> bool:
+        return self.tokens_as == "columns"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is outlined.
+
+    Args:
+        cell: the chosen cell.
+        operands: the cells that it is made of.
+        token: the place of a chosen token: its query row and its key column.
+        changed: for each array that an edit changed, which cells.
+    """
+
+    cell: Cell | None = None
+    operands: tuple[Cell, ...] = ()
+    token: int | None = None
+    changed: Mapping[str, BoolArray] = field(default_factory=dict)

@@ -1,0 +1,126 @@
+"""What is set at the side: example, text, sizes, view."""
+
+import streamlit as st
+
+from attnviz.core import PRESETS, edit
+from attnviz.core.text import TOKENIZERS
+from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
+from attnviz.ui import state
+
+SIZES = {
+    "n_heads": ("heads", "How many heads look at the text side by side."),
+    "d_model": ("d_model", "Numbers in each embedding."),
+    "d_k": ("d_k", "Numbers in each query and key; free of d_model and heads."),
+    "d_v": ("d_v", "Numbers in each value; free of d_k."),
+    "d_out": ("d_out", "Numbers in each output row."),
+}
+PRESET_NAMES = {"walkthrough": "Walkthrough: major league baseball"}
+
+
+def sidebar() -> None:
+    """The whole side bar."""
+    now = state.session()
+    scenario = now.scenario
+    with st.sidebar:
+        st.html('<div class="brand">attnviz</div>')
+        st.selectbox(
+            "Example",
+            list(PRESETS),
+            format_func=lambda name: PRESET_NAMES.get(name, name),
+            key=state.show("preset", scenario.preset),
+            on_change=lambda: state.open_preset(state.setting("preset")),
+        )
+        st.text_area(
+            "Text",
+            key=state.show("text", scenario.text if now.draft is None else now.draft),
+            height=72,
+            placeholder="Type a sentence",
+            on_change=lambda: state.set_text(state.setting("text")),
+        )
+        if state.too_long():
+            limit = edit.token_limit(scenario)
+            st.button(f"Use the first {limit} tokens", key="cut", on_click=state.cut_text)
+        st.selectbox(
+            "Tokens are",
+            list(TOKENIZERS),
+            key=state.show("tokenizer", scenario.tokenizer),
+            on_change=_tokenize,
+        )
+        _sizes()
+        _seed()
+        with st.expander("View"):
+            _view()
+
+
+def _tokenize() -> None:
+    state.change(lambda s: edit.set_tokenizer(s, state.setting("tokenizer")))
+
+
+def _project() -> None:
+    state.change(lambda s: edit.set_config(s, project=state.setting("project")))
+
+
+def _sizes() -> None:
+    scenario = state.session().scenario
+    projected = scenario.config.project and scenario.params.w_o is not None
+    fields = [name for name in SIZES if name != "d_out" or projected]
+    columns = st.columns(2, gap="small")
+    for place, name in enumerate(fields):
+        label, about = SIZES[name]
+        columns[place % 2].number_input(
+            label,
+            step=1,
+            help=about,
+            key=state.show(f"size_{name}", getattr(scenario.sizes, name)),
+            on_change=_resize,
+            args=(name,),
+        )
+    st.toggle(
+        "Output projection W_O",
+        key=state.show("project", scenario.config.project),
+        on_change=_project,
+        help="Off: the concatenated heads are the result.",
+    )
+
+
+def _resize(name: str) -> None:
+    size = state.setting(f"size_{name}")
+    state.change(lambda s: edit.resize(s, **{name: size}))
+
+
+def _seed() -> None:
+    left, right = st.columns([1, 1.4], gap="small", vertical_alignment="bottom")
+    left.number_input(
+        "Seed",
+        step=1,
+        help="The same seed gives the same numbers, on every machine.",
+        key=state.show("seed", state.session().scenario.seed),
+        on_change=_randomise,
+        args=(0,),
+    )
+    right.button(
+        "Randomise",
+        help="Draw all tables from the next seed.",
+        key="randomise",
+        width="stretch",
+        on_click=_randomise,
+        args=(1,),
+    )
+
+
+def _randomise(step: int) -> None:
+    seed = state.setting("seed")
+    state.change(lambda s: edit.randomise(s, seed if seed is None else int(seed) + step))
+
+
+def _view() -> None:
+    st.selectbox("Decimals", ["2", "3", "4", "5", "6", "all"], key=state.once("decimals", "2"))
+    st.selectbox("Palette", list(PALETTES), key=state.once("palette", DEFAULT_PALETTE))
+    st.toggle("Numbers in the cells", key=state.once("cell_text", True))
+    st.radio(
+        "Tokens as",
+        ["rows", "columns"],
+        horizontal=True,
+        key=state.once("tokens_as", "rows"),
+        help="Textbooks differ; pictures and tables are transposed, the arrays stay.",
+    )
