@@ -7,6 +7,7 @@ from attnviz.figures.panel import Panel
 from attnviz.figures.view import Sizes, View
 
 GAP = 14
+SQUEEZE = 1.08  # a line may be so much too wide: widths are estimated with room to spare
 MIN_CELL = 34
 
 
@@ -71,7 +72,7 @@ def arrange(panels: list[Panel], view: View, head_label: str = "") -> Layout:
         if draft.row_labels and not line and head_label:
             label = max(label, text_width(head_label, sizes.title) * 1.1)
         width = label + max(draft.width, _title_width(panel, sizes))
-        if line and x + width + _sums_width(panel, sizes) > view.width:
+        if line and x + width + _sums_width(panel, sizes) > view.width * SQUEEZE:
             top, x, line = bottom + 10, 0.0, []
             draft = _measure(panel, view, True)
             label = _label_width(panel, sizes)

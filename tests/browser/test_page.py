@@ -1,0 +1,181 @@
+"""What only a browser shows: painting, typing in grids, clicks."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.browser.driver import Driver
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "walkthrough.json").read_text("utf-8"))
+NAMES = {
+    "q": "q",
+    "k": "k",
+    "v": "v",
+    "raw": "scores",
+    "scaled": "scaled",
+    "weights": "attention",
+    "heads": "heads",
+}
+
+
+def test_opens_with_the_walkthrough_and_asks_for_nothing_outside(driver: Driver) -> None:
+    for golden, key in NAMES.items():
+        for head in (0, 1):
+            drawn = driver.matrix(f"head_{head}", key)
+            np.testing.assert_allclose(drawn, GOLDEN["stages"][golden][head], rtol=0, atol=1e-12)
+    for golden, key in (("concat", "concat"), ("output", "output")):
+        drawn = driver.matrix("joint", key)
+        np.testing.assert_allclose(drawn, GOLDEN["stages"][golden], rtol=0, atol=1e-12)
+    assert driver.answer() == "head 2: league attends to baseball with 0.47"
+
+
+def test_typed_cell_reaches_every_stage(driver: Driver) -> None:
+    untouched = driver.matrix("head_0", "q")
+    driver.type_cell("w_q_1", 1, 0, "2.5")
+    x, w_q = np.array(GOLDEN["inputs"]["x"]), np.array(GOLDEN["inputs"]["wq"][1])
+    w_q[1, 0] = 2.5
+    q = x @ w_q
+    scores = q @ np.array(GOLDEN["stages"]["k"][1]).T
+    weights = np.exp(scores / np.sqrt(2))
+    weights /= weights.sum(axis=1, keepdims=True)
+    heads = weights @ np.array(GOLDEN["stages"]["v"][1])
+    output = np.hstack([GOLDEN["stages"]["heads"][0], heads]) @ np.array(GOLDEN["inputs"]["wo"])
+    for key, expected in (("q", q), ("scores", scores), ("attention", weights), ("heads", heads)):
+        np.testing.assert_allclose(driver.matrix("head_1", key), expected, atol=1e-12)
+    np.testing.assert_allclose(driver.matrix("joint", "output"), output, atol=1e-12)
+    np.testing.assert_array_equal(driver.matrix("head_0", "q"), untouched)
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "said"),
+    [
+        (".07", 0.07, ""),
+        ("1e-3", 0.001, ""),
+        ("1,5", 1.5, "decimal comma"),
+        ("-0.125", -0.125, ""),
+        ("0.1234567890123", 0.1234567890123, ""),
+        ("1/3", 1 / 3, ""),
+    ],
+)
+def test_b20_typed_without_opening_the_cell(
+    driver: Driver, typed: str, value: float, said: str
+) -> None:
+    driver.type_cell("w_o", 0, 0, typed)
+    z = np.array(GOLDEN["stages"]["concat"])
+    w_o = np.array(GOLDEN["inputs"]["wo"])
+    w_o[0, 0] = value
+    np.testing.assert_allclose(driver.matrix("joint", "output"), z @ w_o, atol=1e-12)
+    assert said in driver.answer()
+
+
+@pytest.mark.parametrize("typed", ["abc", "1e999", "1abc"])
+def test_b20_refused_by_table_row_and_column(driver: Driver, typed: str) -> None:
+    before = driver.matrix("joint", "output")
+    driver.type_cell("w_o", 0, 0, typed)
+    answer = driver.answer()
+    assert all(word in answer for word in ("W_O", "h1 d0", "d0", typed, "0.2 stays"))
+    assert "last good state" in answer
+    np.testing.assert_array_equal(driver.matrix("joint", "output"), before)
+    assert driver.read_cell("w_o", 0, 0) == "0.2"
+
+
+def test_b20_minus_sign_pasted(driver: Driver) -> None:
+    driver.paste_cell("w_o", 0, 0, "−0.125")
+    assert driver.matrix("joint", "output")[0, 0] < 0.8
+
+
+def test_pasted_block_fills_rightwards_and_downwards(driver: Driver) -> None:
+    driver.paste_cell("w_q_1", 1, 0, "7\t8\n9\t10")
+    x = np.array(GOLDEN["inputs"]["x"])
+    w_q = np.array(GOLDEN["inputs"]["wq"][1])
+    w_q[1:3] = [[7, 8], [9, 10]]
+    np.testing.assert_allclose(driver.matrix("head_1", "q"), x @ w_q, atol=1e-12)
+
+
+def test_pasted_numpy_print_fills_the_table(driver: Driver) -> None:
+    driver.paste_cell("w_k_1", 0, 0, "[[1.  2. ]\n [3.  4. ]\n [5.  6. ]\n [7.  8. ]]")
+    x = np.array(GOLDEN["inputs"]["x"])
+    w_k = np.arange(1.0, 9.0).reshape(4, 2)
+    np.testing.assert_allclose(driver.matrix("head_1", "k"), x @ w_k, atol=1e-12)
+    assert driver.read_cell("w_k_1", 3, 1) == "8"
+
+
+def test_b19_four_quick_edits_are_kept_and_undone(driver: Driver) -> None:
+    start = driver.matrix("joint", "output")
+    for table, row in (("w_q_1", 0), ("w_k_1", 1), ("w_v_1", 2), ("w_o", 3)):
+        driver.select_cell(table, row, 0)
+        driver.type_here(f"0.{row + 1}")
+        driver.page.wait_for_timeout(400)
+    driver.page.wait_for_timeout(500)
+    driver.wait_idle()
+    cells = [driver.read_cell(t, r, 0) for t, r in (("w_q_1", 0), ("w_k_1", 1), ("w_v_1", 2))]
+    assert [*cells, driver.read_cell("w_o", 3, 0)] == ["0.1", "0.2", "0.3", "0.4"]
+    for _ in range(4):
+        driver.press("Undo")
+    np.testing.assert_array_equal(driver.matrix("joint", "output"), start)
+    assert driver.page.get_by_role("button", name="Undo", exact=True).is_disabled()
+
+
+def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(driver: Driver) -> None:
+    driver.type_cell("w_o", 0, 0, "0.7", end="Tab")
+    driver.type_here("0.9")
+    driver.page.wait_for_timeout(300)
+    driver.wait_idle()
+    assert [driver.read_cell("w_o", 0, c) for c in (0, 1)] == ["0.7", "0.9"]
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        pytest.param(["the", "cat", "the"], id="B01"),
+        pytest.param(["1", "2", "10"], id="B02"),
+        pytest.param(["2024", "is", "2025"], id="B02-years"),
+        pytest.param(["1E1", "2A1", "3E2"], id="B02-exponents"),
+        pytest.param(["2026-01-01", "2026-01-08", "2026-01-15"], id="B03"),
+        pytest.param(["<s>", "a&b", "<b>x</b>"], id="B04"),
+        pytest.param(["&lt;", "%{z}", "$x$"], id="B04-entities"),
+        pytest.param(["<script>alert(1)</script>", "*a*", ":smile:"], id="B04-script"),
+        pytest.param(["Straße", "日本語", "مرحبا"], id="B06"),
+        pytest.param(["🇩🇪", "é", "e\u0301"], id="B06-codings"),
+    ],
+)
+def test_tokens_are_shown_letter_for_letter(driver: Driver, tokens: list[str]) -> None:
+    driver.set_text(" ".join(tokens))
+    scores = driver.matrix("head_0", "scores")
+    assert scores.shape == (3, 3)
+    labels = driver.ticks("head_0")["y"][:3]
+    shown = [label.rstrip("₁₂₃") for label in labels]
+    cut = [t if len(t) <= 10 else f"{t[:5]}…{t[-4:]}" for t in tokens]
+    assert shown == cut
+    assert len(set(labels)) == 3
+    if tokens[0] != tokens[2]:
+        assert not np.array_equal(scores[0], scores[2])
+    hover = [t for t in driver.chart("head_0") if t["type"] == "heatmap"][-1]["hovertext"]
+    assert len(hover) == 3
+    cell = driver.cell_size("head_0", "scores")
+    assert cell["width"] > 40
+    assert cell["height"] > 25
+
+
+def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> None:
+    driver.click_matrix("head_0", "scores", 1, 0)
+    explanation = driver.explanation()
+    assert "q_league · k_major = 0.58·0.37 + 1.11·0.49" in explanation
+    assert "= 0.76" in explanation
+    driver.page.locator(".st-key-operand_0 button").first.click()
+    driver.wait_idle()
+    assert "x_league · W_Q[:, d0] = 0.5·0.5 + 0.3·0.8 + 0·0.7 + 0.9·0.1" in driver.explanation()
+    driver.page.locator(".st-key-operand_1 button").first.click()
+    driver.wait_idle()
+    assert "W_Q[d0, d0]" in driver.explanation()
+    driver.page.locator(".st-key-back_0 button").first.click()
+    driver.wait_idle()
+    assert "q_league · k_major" in driver.explanation()
+
+
+def test_chosen_cell_survives_an_edit(driver: Driver) -> None:
+    driver.click_matrix("head_1", "scores", 2, 1)
+    driver.type_cell("w_q_1", 0, 0, "1")
+    assert "q_baseball · k_league" in driver.explanation()
