@@ -24,15 +24,37 @@ def place(index: tuple[int, ...], name: str) -> str:
     return ", ".join([name, *(f"{w} {i + 1}" for w, i in zip(names, index, strict=True))])
 
 
+def _regular(values: ArrayLike, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ShapeError("the rows do not all have the same length", where=name) from error
+
+
+def _check_axes(array: NDArray[Any], allowed: tuple[int, ...], name: str) -> None:
+    if array.ndim not in allowed:
+        raise ShapeError(
+            "wrong number of axes",
+            where=name,
+            expected=" or ".join(map(str, allowed)),
+            got=f"shape {array.shape}",
+        )
+
+
 def as_floats(
-    values: ArrayLike, name: str, ndim: int, *, minus_inf: bool = False, empty: bool = False
+    values: ArrayLike,
+    name: str,
+    ndim: int | tuple[int, ...],
+    *,
+    minus_inf: bool = False,
+    empty: bool = False,
 ) -> Array:
     """Anything array-like -> a read-only float64 copy.
 
     Args:
         values: numbers; booleans, text and complex numbers are refused.
         name: how to call the array in a sentence.
-        ndim: the number of axes it must have.
+        ndim: the number of axes it must have, or several that are allowed.
         minus_inf: whether -inf is allowed (an additive mask).
         empty: whether axes of length 0 are allowed.
 
@@ -40,18 +62,12 @@ def as_floats(
         ShapeError: wrong number of axes, ragged rows, or nothing in it.
         NumberError: a cell that is no finite number; the sentence names the cell.
     """
-    try:
-        raw = np.asarray(values)
-    except ValueError as error:
-        raise ShapeError("the rows do not all have the same length", where=name) from error
+    raw = _regular(values, name)
     if raw.dtype.kind not in "iuf":
         raise NumberError(
             "these are not real numbers", where=name, expected="floats", got=str(raw.dtype)
         )
-    if raw.ndim != ndim:
-        raise ShapeError(
-            "wrong number of axes", where=name, expected=str(ndim), got=f"shape {raw.shape}"
-        )
+    _check_axes(raw, (ndim,) if isinstance(ndim, int) else ndim, name)
     if not empty and raw.size == 0:
         raise ShapeError("there is nothing in it", where=name, got=f"shape {raw.shape}")
     with np.errstate(over="ignore"):
@@ -78,7 +94,7 @@ def as_bools(values: ArrayLike, name: str) -> BoolArray:
         NumberError: not boolean (an additive mask of numbers is a bias).
         ShapeError: not (query, key) nor (head, query, key).
     """
-    raw = np.asarray(values)
+    raw = _regular(values, name)
     if raw.dtype.kind != "b":
         raise NumberError(
             "a mask holds True (may attend) or False",
@@ -86,10 +102,7 @@ def as_bools(values: ArrayLike, name: str) -> BoolArray:
             got=str(raw.dtype),
             hint="Numbers that are added to the scores are a bias.",
         )
-    if raw.ndim not in (2, 3):
-        raise ShapeError(
-            "wrong number of axes", where=name, expected="2 or 3", got=f"shape {raw.shape}"
-        )
+    _check_axes(raw, (2, 3), name)
     mask = np.array(raw, dtype=np.bool_)
     frozen(mask)
     return mask

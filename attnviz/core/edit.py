@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.core.arrays import Array, as_floats, frozen
+from attnviz.core.arrays import Array, as_floats, frozen, place
 from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeError, TextError
 from attnviz.core.model import MAX_CHARACTERS, MAX_TOKENS, Params, Scenario, Sizes, check_size
 from attnviz.core.run import check_count, max_tokens
@@ -60,13 +59,35 @@ def _retokenize(scenario: Scenario, text: str, tokenizer: str) -> Change:
 
 
 def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
-    """Old row -> new row of every token that stays."""
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return {
-        block.a + i: block.b + i
-        for block in matcher.get_matching_blocks()
-        for i in range(block.size)
-    }
+    """Old row -> new row of every token that stays: a longest common subsequence.
+
+    What both texts begin and end with is matched first, so that one word put in or taken out
+    moves no other row, however often words repeat.
+    """
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    a, b = old[start : len(old) - end], new[start : len(new) - end]
+    lengths = np.zeros((len(a) + 1, len(b) + 1), dtype=np.int64)
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            longer = max(lengths[i + 1, j], lengths[i, j + 1])
+            lengths[i, j] = lengths[i + 1, j + 1] + 1 if a[i] == b[j] else longer
+    moved = {i: i for i in range(start)}
+    moved |= {len(old) - 1 - i: len(new) - 1 - i for i in range(end)}
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            moved[start + i] = start + j
+            i, j = i + 1, j + 1
+        elif lengths[i + 1, j] >= lengths[i, j + 1]:
+            i += 1
+        else:
+            j += 1
+    return moved
 
 
 def token_limit(scenario: Scenario) -> int:
@@ -108,11 +129,9 @@ def set_cells(scenario: Scenario, table: str, cells: Mapping[tuple[int, ...], fl
                 got=str(index),
                 expected=f"shape {new.shape}",
             )
-        if not np.isfinite(value):
+        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
             raise NumberError(
-                "not a finite number",
-                where=f"{_title(table)} {tuple(i + 1 for i in index)}",
-                got=str(value),
+                "not a finite number", where=place(index, _title(table)), got=repr(value)
             )
         new[index] = value
     return _with_table(scenario, table, new), ""
@@ -127,6 +146,10 @@ def set_table(scenario: Scenario, table: str, array: ArrayLike, head: int | None
         NumberError: a cell that is no finite number.
     """
     old = _table(scenario, table)
+    if head is not None and (old.ndim < 3 or not 0 <= head < len(old)):
+        raise ScenarioError(
+            "there is no such head", where=_title(table), got=str(head), expected=_heads(old)
+        )
     target = old if head is None else old[head]
     given = as_floats(array, _title(table), target.ndim)
     if given.shape != target.shape:
@@ -139,6 +162,10 @@ def set_table(scenario: Scenario, table: str, array: ArrayLike, head: int | None
     new = np.array(old)
     new[... if head is None else head] = given
     return _with_table(scenario, table, new), ""
+
+
+def _heads(table: Array) -> str:
+    return f"0 to {len(table) - 1}" if table.ndim == 3 else "none; the table has no heads"
 
 
 def _title(table: str) -> str:
@@ -173,18 +200,18 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
         LimitError, ShapeError: an illegal size; the sentence gives the nearest legal ones.
         ScenarioError: no such size.
     """
-    names = {item.name for item in fields(Sizes)}
-    if unknown := set(sizes) - names:
-        raise ScenarioError(
-            "there is no such size", where=unknown.pop(), expected="one of " + ", ".join(names)
-        )
+    _check_names(sizes, [item.name for item in fields(Sizes)], "size")
     for name, value in sizes.items():
         if value is not None:
             check_size(name, value)
     old = scenario.sizes
     new = Sizes(**({item.name: getattr(old, item.name) for item in fields(Sizes)} | sizes))
+    if new.kv_heads == new.n_heads:
+        new = replace(new, n_kv_heads=None)
     if new == old:
         return scenario, ""
+    if scenario.params.w_o is None and new.d_out != old.d_out:
+        raise ScenarioError("there is no output projection whose width it could be", where="d_out")
     check_count(len(scenario.tokens), new.n_heads)
     notes: list[str] = []
     tables = {
@@ -203,6 +230,14 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
     )
     changed = replace(scenario, params=Params(**tables), x_edits=edits)
     return changed, f"{what}. {'; '.join(notes)}. Undo brings the old sizes back."
+
+
+def _check_names(given: Mapping[str, object], names: list[str], what: str) -> None:
+    for name in given:
+        if name not in names:
+            raise ScenarioError(
+                f"there is no such {what}", where=name, expected="one of " + ", ".join(names)
+            )
 
 
 def _shape(name: str, sizes: Sizes) -> tuple[int, ...]:
@@ -273,9 +308,5 @@ def set_config(scenario: Scenario, **choices: Any) -> Change:
         ScenarioError: no such choice.
         NumberError: a choice that is no usable number.
     """
-    names = {item.name for item in fields(scenario.config)}
-    if unknown := set(choices) - names:
-        raise ScenarioError(
-            "there is no such choice", where=unknown.pop(), expected="one of " + ", ".join(names)
-        )
+    _check_names(choices, [item.name for item in fields(scenario.config)], "choice")
     return replace(scenario, config=replace(scenario.config, **choices)), ""

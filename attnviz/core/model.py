@@ -98,6 +98,11 @@ def check_size(name: str, value: Any) -> None:
         )
 
 
+def _is_finite(value: object) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
+
+
 @dataclass(frozen=True)
 class Config:
     """How the attention is computed.
@@ -122,11 +127,13 @@ class Config:
     project: bool = True
 
     def __post_init__(self) -> None:
-        if self.scale is not None and not np.isfinite(self.scale):
-            raise NumberError("not a finite number", where="scale", got=str(self.scale))
-        if self.softcap is not None and not 0 < self.softcap < np.inf:
+        if self.scale is not None and not _is_finite(self.scale):
+            raise NumberError("not a finite number", where="scale", got=repr(self.scale))
+        if self.softcap is not None and not (_is_finite(self.softcap) and self.softcap > 0):
             raise NumberError(
-                "the cap must be a finite number above zero", where="softcap", got=str(self.softcap)
+                "the cap must be a finite number above zero",
+                where="softcap",
+                got=repr(self.softcap),
             )
 
 
@@ -240,6 +247,10 @@ class Scenario:
     lexicon: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     x_edits: Mapping[tuple[int, int], float] = field(default_factory=dict)
     preset: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("lexicon", "x_edits"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def sizes(self) -> Sizes:

@@ -167,23 +167,30 @@ def _compute(
             got=config.normaliser,
             expected=" or ".join(NORMALISERS),
         )
-    known = dict(arrays)
+    known = {
+        name: array
+        for name, array in arrays.items()
+        if config.project or name not in ("w_o", "b_o")
+    }
     values = Values(known, config)
     stages: list[Stage] = []
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for stage in STAGES:
-            if stage.key in arrays:
+            if stage.key in known:
                 stages.append(replace(stage, op=Given(stage.key)))
             elif stage.op.active(values):
                 known[stage.key] = frozen(stage.op.apply(values))
-                _check_finite(stage, known[stage.key])
+                _check_finite(stage, known)
                 stages.append(stage)
     return Trace(values, tuple(stages), tokens, key_tokens, origin)
 
 
-def _check_finite(stage: Stage, array: NDArray[Any]) -> None:
+def _check_finite(stage: Stage, known: Mapping[str, NDArray[Any]]) -> None:
+    array = known[stage.key]
     bad = ~np.isfinite(array)
-    if stage.key in ("biased", "masked"):  # -inf there hides a key
+    if stage.key == "biased":  # -inf may only come from the bias itself
+        bad &= ~np.isneginf(known["bias"])
+    elif stage.key == "masked":
         bad &= ~np.isneginf(array)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -222,6 +229,8 @@ def _token_names(word: str, names: Sequence[str] | None, count: int, where: str)
         raise ShapeError(
             "one name is needed for each row", where=where, expected=str(count), got=str(len(names))
         )
+    if not all(isinstance(name, str) for name in names):
+        raise ShapeError("names of rows are texts", where=where, got=repr(list(names)[:3]))
     return tuple(names)
 
 
@@ -235,6 +244,5 @@ def _add_mask_and_bias(
         arrays["mask"] = as_bools(mask, "mask")
         check_broadcast("mask", arrays["mask"].shape, scores)
     if bias is not None:
-        ndim = np.ndim(bias)
-        arrays["bias"] = as_floats(bias, "bias", ndim if ndim in (2, 3) else 2, minus_inf=True)
+        arrays["bias"] = as_floats(bias, "bias", (2, 3), minus_inf=True)
         check_broadcast("bias", arrays["bias"].shape, scores)

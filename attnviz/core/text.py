@@ -16,9 +16,9 @@ _STAND_INS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
 _BLANKS = {" ": "␣", "\u00a0": "⍽"}  # inside a word a blank can be seen, alone it cannot
 # Characters that never show, even inside a visible word. Joiners and variation selectors are
 # not among them: they shape the letters or the emoji around them.
-_HIDDEN = frozenset("\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u200e\u200f\u061c") | {
-    chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)
-}
+_HIDDEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u200e\u200f\u061c"
+) | {chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)}
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -132,12 +132,13 @@ def unique_labels(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens -> names that differ: a word that occurs twice carries its position, from 1."""
     labels = [visible(token) for token in tokens]
     while True:
-        repeated = {label for label, count in Counter(labels).items() if count > 1}
+        looks = [unicodedata.normalize("NFC", label) for label in labels]
+        repeated = {look for look, count in Counter(looks).items() if count > 1}
         if not repeated:
             return tuple(labels)
         labels = [
-            label + str(place).translate(_SUBSCRIPTS) if label in repeated else label
-            for place, label in enumerate(labels, start=1)
+            label + str(place).translate(_SUBSCRIPTS) if look in repeated else label
+            for place, (label, look) in enumerate(zip(labels, looks, strict=True), start=1)
         ]
 
 
