@@ -129,7 +129,7 @@ def set_cells(scenario: Scenario, table: str, cells: Mapping[tuple[int, ...], fl
                 got=str(index),
                 expected=f"shape {new.shape}",
             )
-        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        if not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
             raise NumberError(
                 "not a finite number", where=place(index, _title(table)), got=repr(value)
             )

@@ -99,8 +99,9 @@ def check_size(name: str, value: Any) -> None:
 
 
 def _is_finite(value: object) -> bool:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return number and bool(np.isfinite(value))
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return False
+    return bool(np.isfinite(float(value)))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ _BLANKS = {" ": "␣", "\u00a0": "⍽"}  # inside a word a blank can be seen, al
 # Characters that never show, even inside a visible word. Joiners and variation selectors are
 # not among them: they shape the letters or the emoji around them.
 _HIDDEN = frozenset(
-    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u200e\u200f\u061c"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2060\u2061\u2062\u2063\u2064"
+    "\u2800\u3164\ufeff\uffa0"
 ) | {chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)}
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
