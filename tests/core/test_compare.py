@@ -1,0 +1,78 @@
+"""What differs between two scenarios, and the few numbers that describe a head."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnviz import PRESETS, run, scaled_dot_product_attention
+from attnviz.core import ScenarioError, edit
+from attnviz.core.compare import difference, differences
+from attnviz.core.heads import summaries
+
+START = PRESETS["walkthrough"]
+
+
+def test_the_same_scenario_has_no_differences() -> None:
+    assert differences(START, START) == ()
+
+
+def test_differences_name_table_head_and_count() -> None:
+    cells = {(0, 0, 0): 1.0, (0, 1, 0): 5.0, (0, 2, 1): 7.0}
+    other, _ = edit.set_cells(START, "w_q", cells)
+    assert differences(START, other) == ("W_Q head 1: 3 of 8 cells",)
+
+
+def test_a_single_cell_is_named_with_both_values() -> None:
+    other, _ = edit.set_cells(START, "x", {(1, 2): -0.25})
+    assert differences(START, other) == ("X: cell (2, 3) 0 → -0.25",)
+
+
+def test_differences_name_choices_words_and_sizes() -> None:
+    other, _ = edit.set_config(START, scale=1.0)
+    assert differences(START, other) == ("scale: default → 1",)
+    other, _ = edit.set_text(START, "major league cat")
+    assert differences(START, other) == ("tokens: major league baseball → major league cat",)
+    other, _ = edit.resize(START, d_k=3)
+    assert "d_k: 2 → 3" in differences(START, other)
+
+
+def test_difference_is_b_minus_a() -> None:
+    other, _ = edit.set_config(START, scale=1.0)
+    a, b = run(START), run(other)
+    np.testing.assert_array_equal(difference(a, b, "scaled"), b["scaled"] - a["scaled"])
+
+
+def test_difference_of_hidden_cells_is_zero() -> None:
+    other, _ = edit.set_config(START, causal=True)
+    both = run(other)
+    assert not difference(both, both, "masked").any()
+
+
+def test_other_shapes_and_absent_stages_are_refused() -> None:
+    longer, _ = edit.set_text(START, "major league baseball cat")
+    with pytest.raises(ScenarioError, match=r"\(2, 3, 3\).*\(2, 4, 4\)"):
+        difference(run(START), run(longer), "scores")
+    causal, _ = edit.set_config(START, causal=True)
+    with pytest.raises(ScenarioError, match="A, masked"):
+        difference(run(START), run(causal), "masked")
+
+
+def test_summaries_of_even_and_of_single_minded_attention() -> None:
+    zeros = np.zeros((1, 4, 2))
+    even = summaries(scaled_dot_product_attention(zeros, zeros, zeros))[0]
+    assert even.entropy_bits == pytest.approx([2.0] * 4)
+    assert even.largest == pytest.approx(0.25)
+    assert even.mean_distance == pytest.approx(1.25)
+    q = np.eye(4)[None] * 2000
+    own = summaries(scaled_dot_product_attention(q, q, q))[0]
+    assert own.entropy_bits == (0.0,) * 4
+    assert (own.largest, own.query, own.key, own.mean_distance) == (1.0, 0, 0, 0.0)
+
+
+def test_summary_of_a_row_that_attends_to_nothing() -> None:
+    zeros = np.zeros((1, 2, 2))
+    trace = scaled_dot_product_attention(zeros, zeros, zeros, mask=[[False, False], [True, True]])
+    summary = summaries(trace)[0]
+    assert summary.entropy_bits == pytest.approx([0.0, 1.0])
+    assert not math.isnan(summary.mean_distance)
