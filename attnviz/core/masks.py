@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.core.arrays import Array, BoolArray
 from attnviz.core.errors import ShapeError
 from attnviz.core.expr import Const
-from attnviz.core.op import Explanation, Index, Names, Values
+from attnviz.core.op import Equation, Explanation, Index, Names, Values, block
 
 MaskOf = Callable[[Values, tuple[int, ...]], BoolArray | None]
 
@@ -65,6 +65,9 @@ class Mask:
             return Explanation(at, (names.cell(self.source, index),), note)
         note = f"{'; '.join(hidden).capitalize()}: its weight becomes 0."
         return Explanation(("−∞ (masked)", r"-\infty"), (Const(-np.inf, "−∞", r"-\infty"),), note)
+
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", (block(values, self.source, head),))
 
 
 def check_broadcast(name: str, shape: tuple[int, ...], scores: tuple[int, int, int]) -> None:

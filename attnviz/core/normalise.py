@@ -8,15 +8,23 @@ import numpy as np
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Const, Div, Func, Max, Sub, Sum
 from attnviz.core.numbers import format_number
-from attnviz.core.op import Explanation, Index, Names, Values
+from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
 
 
 @dataclass(frozen=True)
 class Normaliser:
-    """How a row of scores becomes attention weights."""
+    """How a row of scores becomes attention weights.
+
+    Args:
+        apply: (…, key) scores -> (…, key) weights.
+        explain: the arithmetic of one cell.
+        between: (query, key) scores -> the matrices in between, by title.
+        source: where it is from.
+    """
 
     apply: Callable[[Array], Array]
     explain: Callable[[Names, str, Index], Explanation]
+    between: Callable[[Array], dict[str, Array]]
     source: str
 
 
@@ -27,11 +35,16 @@ def softmax(scores: Array) -> Array:
     Rows without any allowed key give zeros, as torch's scaled_dot_product_attention and ONNX
     Attention do.
     """
-    top = scores.max(axis=-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isneginf(top), 0.0, top))
-    total = powers.sum(axis=-1, keepdims=True)
+    powers, total = _softmax_parts(scores).values()
     weights: Array = powers / np.where(total == 0.0, 1.0, total)
     return weights
+
+
+def _softmax_parts(scores: Array) -> dict[str, Array]:
+    """(…, key) -> the exponentials (…, key) and their sums (…, 1), by title."""
+    top = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isneginf(top), 0.0, top))
+    return {"e^(score − m)": powers, "Σ": powers.sum(axis=-1, keepdims=True)}
 
 
 def _explain_softmax(names: Names, source: str, index: Index) -> Explanation:
@@ -68,7 +81,9 @@ def _softmax_symbols(names: Names, source: str, index: Index) -> tuple[str, str]
 
 
 NORMALISERS: dict[str, Normaliser] = {
-    "softmax": Normaliser(softmax, _explain_softmax, "arXiv:1706.03762, section 3.2.1"),
+    "softmax": Normaliser(
+        softmax, _explain_softmax, _softmax_parts, "arXiv:1706.03762, section 3.2.1"
+    ),
 }
 
 
@@ -90,3 +105,10 @@ class Normalise:
     def explain(self, names: Names, index: Index) -> Explanation:
         source = names.values.pick(self.source) or self.source
         return NORMALISERS[names.values.config.normaliser].explain(names, source, index)
+
+    def equation(self, values: Values, head: int) -> Equation:
+        start = block(values, self.source, head)
+        scores = values[start.key][start.head]
+        between = NORMALISERS[values.config.normaliser].between(scores)
+        steps = [Block(start.key, start.head, title=t, values=v) for t, v in between.items()]
+        return Equation("chain", (start, *steps))

@@ -6,7 +6,7 @@ these that is there, so a step that a configuration does not use leaves no gap.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
@@ -60,6 +60,39 @@ class Explanation:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Block:
+    """One matrix of an equation.
+
+    Args:
+        key: the array it shows; for a step in between, the array whose labels it has.
+        head: which head of it, None where it has no heads.
+        transposed: whether it enters with rows and columns exchanged.
+        title: what a step in between is called, as text; empty for an array of the trace.
+        values: the numbers of a step in between, (row, column) or (row, 1).
+    """
+
+    key: str
+    head: int | None
+    transposed: bool = False
+    title: str = ""
+    values: Array | None = None
+
+
+@dataclass(frozen=True)
+class Equation:
+    """How a stage is made for one head.
+
+    Args:
+        kind: "product": the first block times the second one, with a bias as a third;
+            "chain": the blocks one after the other lead to the result.
+        blocks: the matrices, without the result.
+    """
+
+    kind: Literal["product", "chain"]
+    blocks: tuple[Block, ...]
+
+
 class Op(Protocol):
     """One operation of the table of stages."""
 
@@ -72,3 +105,15 @@ class Op(Protocol):
     def apply(self, values: Values) -> Array: ...
 
     def explain(self, names: Names, index: Index) -> Explanation: ...
+
+    def equation(self, values: Values, head: int) -> Equation: ...
+
+
+def block(values: Values, names: str, head: int, transposed: bool = False) -> Block:
+    """An array of the trace as a block; with heads, the one that query head `head` reads."""
+    key = values.pick(names) or names
+    array = values[key]
+    if array.ndim < 3:
+        return Block(key, None, transposed)
+    n_heads = max(len(a) for a in values.arrays.values() if a.ndim == 3)
+    return Block(key, head // (n_heads // len(array)), transposed)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Const, Div, Expr, Func, Mul, Sum
 from attnviz.core.numbers import format_number
-from attnviz.core.op import Explanation, Index, Names, Values
+from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
 
 
 def head_of(array: NDArray[Any], head: int, n_heads: int) -> int:
@@ -38,6 +38,9 @@ class Given:
 
     def explain(self, names: Names, index: Index) -> Explanation:
         return Explanation(names.at(self.name, index), (names.cell(self.name, index),))
+
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", ())
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,13 @@ class MatMul:
             symbolic = (f"{symbolic[0]} + {c[0]}", f"{symbolic[1]} + {c[1]}")
         return Explanation(symbolic, (Sum(tuple(terms), labels),))
 
+    def equation(self, values: Values, head: int) -> Equation:
+        blocks = [block(values, self.left, head), block(values, self.right, head, self.transposed)]
+        bias = values.pick(self.bias)
+        if bias:  # (d_out,), or (head, d) like the right side
+            blocks.append(Block(bias, blocks[1].head))
+        return Equation("product", tuple(blocks))
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -136,6 +146,9 @@ class Scale:
         exprs = (Div(cell, root), Div(cell, Const(root.value)))
         return Explanation((f"{at[0]} / √d_k", rf"\frac{{{at[1]}}}{{\sqrt{{d_k}}}}"), exprs)
 
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", (block(values, self.source, head),))
+
 
 @dataclass(frozen=True)
 class SoftCap:
@@ -160,6 +173,9 @@ class SoftCap:
         at = names.at(self.source, index)
         expr = Mul(cap, Func("tanh", Div(names.cell(self.source, index), cap)))
         return Explanation((f"c·tanh({at[0]} / c)", rf"c\,\tanh\left({at[1]} / c\right)"), (expr,))
+
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", (block(values, self.source, head),))
 
 
 @dataclass(frozen=True)
@@ -187,6 +203,9 @@ class AddBias:
         )
         return Explanation((f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (expr,))
 
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", tuple(block(values, key, head) for key in self.inputs(values)))
+
 
 @dataclass(frozen=True)
 class Concat:
@@ -209,3 +228,7 @@ class Concat:
         origin = (head, index[0], col)
         note = f"Copied from column {col + 1} of head {head + 1}."
         return Explanation(names.at(self.source, origin), (names.cell(self.source, origin),), note)
+
+    def equation(self, values: Values, head: int) -> Equation:
+        heads = range(len(values[self.source]))
+        return Equation("chain", tuple(block(values, self.source, h) for h in heads))
