@@ -42,8 +42,6 @@ def page() -> None:
     now = state.session()
     trace = now.trace
     tables = [key for key in edit.EDITABLE if key in trace]
-    if "output" not in trace:
-        tables.remove("w_o")
     heads = toolbar(trace, tables)
     answer_line(trace)
     editor_row(trace, table_head(trace, heads), tables)
