@@ -144,18 +144,16 @@ def explain(
     tables: dict[str, Any],
     key: str,
     index: tuple[int, ...],
-    *,
-    scale: float | None = None,
-    softcap: float | None = None,
+    **choices: Any,
 ) -> Arithmetic:
     """The arithmetic of one cell.
 
     Args:
-        stages: what `multi_head` or `dot_product` gave.
+        stages: the numbers of every stage, as `multi_head` and `dot_product` give them.
         tables: the inputs by name: w_q, ..., b_o, context, mask, bias, as far as there are any.
         key: a stage.
         index: the cell in it.
-        scale, softcap: as they were given.
+        choices: scale, softcap, causal and causal_offset, as far as they were given.
     """
     if key == "x" or (key in ("q", "k", "v") and "w_q" not in tables):
         value = _at(stages[key], index)
@@ -193,7 +191,7 @@ def explain(
         left = [("attention", (h, i, t), weight) for t, weight in enumerate(weights)]
         right = [("v", (kv, t, j), stages["v"][kv][t][j]) for t in range(len(weights))]
         return _sum_of_products(left, right, None)
-    return _explain_score(stages, tables, key, (h, i, j), scale, softcap)
+    return _explain_score(stages, tables, key, (h, i, j), **choices)
 
 
 def _explain_score(
@@ -201,8 +199,11 @@ def _explain_score(
     tables: dict[str, Any],
     key: str,
     index: tuple[int, int, int],
-    scale: float | None,
-    softcap: float | None,
+    *,
+    scale: float | None = None,
+    softcap: float | None = None,
+    causal: bool = False,
+    causal_offset: int = 0,
 ) -> Arithmetic:
     """The arithmetic of one cell of the stages from the raw scores to the weights."""
     h, i, j = index
@@ -225,9 +226,10 @@ def _explain_score(
         terms = [(cell, 1.0, cell), (added, 1.0, added)]
         return Arithmetic(terms, cell + added, here | {("bias", (i, j) if flat else index)})
     if key == "masked":
-        value = stages["masked"][h][i][j]
-        if value == -math.inf and cell != -math.inf:
-            return Arithmetic([(value, 1.0, value)], value, set())
+        hidden = causal and j > i + causal_offset
+        hidden = hidden or ("mask" in tables and not _pick(tables["mask"], h, i, j))
+        if hidden:
+            return Arithmetic([(-math.inf, 1.0, -math.inf)], -math.inf, set())
         return Arithmetic([(cell, 1.0, cell)], cell, here)
     row = stages[before][h][i]
     top = max(row)

@@ -71,11 +71,11 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
     a, b = old[start : len(old) - end], new[start : len(new) - end]
-    lengths = np.zeros((len(a) + 1, len(b) + 1), dtype=np.int64)
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
-            longer = max(lengths[i + 1, j], lengths[i, j + 1])
-            lengths[i, j] = lengths[i + 1, j + 1] + 1 if a[i] == b[j] else longer
+            longer = max(lengths[i + 1][j], lengths[i][j + 1])
+            lengths[i][j] = lengths[i + 1][j + 1] + 1 if a[i] == b[j] else longer
     moved = {i: i for i in range(start)}
     moved |= {len(old) - 1 - i: len(new) - 1 - i for i in range(end)}
     i = j = 0
@@ -83,7 +83,7 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
         if a[i] == b[j]:
             moved[start + i] = start + j
             i, j = i + 1, j + 1
-        elif lengths[i + 1, j] >= lengths[i, j + 1]:
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
             i += 1
         else:
             j += 1

@@ -253,6 +253,12 @@ class Scenario:
         for name in ("lexicon", "x_edits"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As plain values, so that a scenario can be copied and pickled."""
+        values = [getattr(self, item.name) for item in fields(self)]
+        plain = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        return (Scenario, tuple(plain))
+
     @property
     def sizes(self) -> Sizes:
         return self.params.sizes

@@ -14,12 +14,17 @@ from attnviz.core.errors import TextError
 _JOINER = "\u200d"
 _STAND_INS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
 _BLANKS = {" ": "␣", "\u00a0": "⍽"}  # inside a word a blank can be seen, alone it cannot
-# Characters that never show, even inside a visible word. Joiners and variation selectors are
-# not among them: they shape the letters or the emoji around them.
-_HIDDEN = frozenset(
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2060\u2061\u2062\u2063\u2064"
-    "\u2800\u3164\ufeff\uffa0"
-) | {chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)}
+# Characters that draw nothing although they are no format characters: fillers and blanks.
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    chr(code) for code in (*range(0x180B, 0x1810), *range(0x1D173, 0x1D17B))
+}
+# Format characters that show, or shape the letters and the emoji around them.
+_SHOWN_FORMATS = (
+    frozenset("\u200c\u200d\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+    | {chr(code) for code in range(0x0600, 0x0606)}
+    | {chr(code) for code in range(0xE0020, 0xE0080)}
+)
+_HIDDEN_KINDS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -126,7 +131,9 @@ def _code(char: str) -> str:
 
 
 def _hides(char: str) -> bool:
-    return char in _HIDDEN or unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs")
+    if char in _FILLERS:
+        return True
+    return unicodedata.category(char) in _HIDDEN_KINDS and char not in _SHOWN_FORMATS
 
 
 def unique_labels(tokens: tuple[str, ...]) -> tuple[str, ...]:
