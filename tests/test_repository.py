@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole: clean paths, one-way imports, explained requirements."""
+"""What holds for the repository as a whole: paths, one-way imports, explained requirements."""
 
 import ast
 import importlib
@@ -140,8 +140,8 @@ def test_no_file_mentions(kind: str) -> None:
 def test_forbidden_patterns_catch_what_they_are_for() -> None:
     samples = {
         "a folder outside of the repository": "see .." + "/shared/x.md",
-        "a path of one machine": 'open("' + "/work/" + 'main")',
-        "a scratch folder": "cd " + "/tmp" + "/w",
+        "a path of one machine": "open('/" + "work/main')",
+        "a scratch folder": "cd /" + "tmp/w",
         "a registry's host": "https://" + "pypi" + ".org/simple",
     }
     assert samples.keys() == FORBIDDEN.keys()
@@ -178,6 +178,15 @@ def test_session_state_is_touched_in_one_module() -> None:
     paths = [*MODULES, ROOT / "app.py"]
     users = [path for path in paths if uses_session_state(path.read_text("utf-8"))]
     assert users == [PACKAGE / "ui" / "state.py"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["st.session_state", "from streamlit import session_state", "getattr(st, 'session_state')"],
+)
+def test_use_of_session_state_is_seen(source: str) -> None:
+    assert uses_session_state(source)
+    assert not uses_session_state('"""Only prose on st.session_state."""')
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
