@@ -162,7 +162,7 @@ def _rows(text: str) -> list[list[str]]:
     if all(line.startswith("|") for line in lines):
         return [[item.strip() for item in line.strip("|").split("|")] for line in lines]
     parts = lines[0].strip(";").split(";") if len(lines) == 1 else []
-    if len(parts) > 1 and all(len(_split_items(part)) > 1 for part in parts):
+    if len(parts) > 1 and all(len(part.split()) > 1 for part in parts):
         return [_split_items(part) for part in parts]  # MATLAB's rows without its brackets
     for separator in ("\t", ";"):
         if any(separator in line for line in lines):
