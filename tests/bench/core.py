@@ -48,8 +48,9 @@ def compare() -> Iterator[tuple[str, float, float]]:
     for tokens, n_heads, d_model, d_k in SIZES:
         rng = np.random.RandomState(0)
         x = rng.standard_normal((tokens, d_model))
-        tables = [rng.standard_normal((n_heads, d_model, d_k)) / d_model**0.5 for _ in range(3)]
-        params = attnviz.Params(*tables, rng.standard_normal((n_heads * d_k, d_model)))
+        w_q, w_k, w_v = rng.standard_normal((3, n_heads, d_model, d_k)) / d_model**0.5
+        w_o = rng.standard_normal((n_heads * d_k, d_model))
+        params = attnviz.Params(w_q, w_k, w_v, w_o)
         np.testing.assert_allclose(
             attnviz.multi_head_attention(x, params)["output"], plain(x, params), atol=1e-9
         )

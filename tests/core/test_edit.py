@@ -102,6 +102,7 @@ def test_same_sees_every_difference() -> None:
         replace(base, preset="other"),
         replace(base, lexicon={}),
         replace(base, x_edits={}),
+        replace(base, x_edits={**base.x_edits, (2, 1): 5.5}),
         edit.set_cells(base, "w_k", {(0, 0, 0): 1e-300})[0],
         replace(base, params=Params(base.params.w_q, base.params.w_k, base.params.w_v)),
     ]
@@ -283,6 +284,14 @@ def test_several_cells_at_once_and_one_after_another_give_the_same() -> None:
     for index, value in cells.items():
         again, _ = edit.set_cells(again, "w_v", {index: value})
     assert once.same(again)
+
+
+def test_a_second_cell_of_x_keeps_the_first() -> None:
+    scenario, _ = edit.set_cells(START, "x", {(0, 0): 1.0})
+    scenario, _ = edit.set_cells(scenario, "x", {(2, 3): 2.0})
+    assert dict(scenario.x_edits) == {(0, 0): 1.0, (2, 3): 2.0}
+    scenario, _ = edit.set_cells(scenario, "x", {(0, 0): 3.0})
+    assert dict(scenario.x_edits) == {(0, 0): 3.0, (2, 3): 2.0}
 
 
 def test_biases_are_tables_too() -> None:

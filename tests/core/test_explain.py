@@ -90,7 +90,20 @@ def _extreme() -> Trace:
     return scaled_dot_product_attention(q, k, v, scale=1.0)
 
 
-OTHERS = {"everything": _everything, "flat": _flat, "long": _long, "extreme": _extreme}
+def _square() -> Trace:
+    """All sizes the same, where a transposed table has the right shape."""
+    params = random_params(7, heads=3, d_model=3, d_k=3, d_v=3, d_out=9, biases="qkvo")
+    arrays = random_arrays(8, x=(3, 3), context=(3, 3))
+    return multi_head_attention(arrays["x"], params, context=arrays["context"])
+
+
+OTHERS = {
+    "everything": _everything,
+    "flat": _flat,
+    "long": _long,
+    "extreme": _extreme,
+    "square": _square,
+}
 EXAMPLES = (*itertools.product(PRESETS, CONFIGS), *((name, "") for name in OTHERS))
 
 
@@ -295,6 +308,7 @@ def test_every_cell_can_be_said_in_a_sentence(name: str, config: str) -> None:
             assert format_number(float(trace[stage.key][index]), 4) in sentence
             assert labels[-1] in sentence
             assert labels[-2] in sentence
+            assert labels[0] in sentence or "{head}" not in stage.says
 
 
 def test_from_the_output_one_comes_down_to_the_tables() -> None:
@@ -332,6 +346,11 @@ def test_hidden_cell_says_which_mask_hides_it() -> None:
         assert ("causal" in note.lower()) == later
         assert ("mask table" in note) == off
         assert ("stays" in note) == (not later and not off)
+
+
+def test_a_concatenated_cell_says_from_where_it_was_copied() -> None:
+    note = run(PRESETS["walkthrough"]).explain("concat", row=1, col=3).note
+    assert note == "Copied from column 2 of head 2."
 
 
 def test_where_a_cell_of_x_comes_from() -> None:

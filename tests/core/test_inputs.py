@@ -281,6 +281,10 @@ SHAPE_CASES: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: Params(ONES, ONES, ONES, b_q=np.ones((2, 3))),
         ["b_q", "(2, 2)", "(2, 3)"],
     ),
+    "b_q turned round": (
+        lambda: Params(*[np.ones((2, 4, 3))] * 3, b_q=np.ones((3, 2))),
+        ["b_q", "(2, 3)", "(3, 2)"],
+    ),
     "b_o with other columns": (
         lambda: Params(ONES, ONES, ONES, np.ones((4, 4)), b_o=np.ones(3)),
         ["b_o", "(4,)", "(3,)"],
