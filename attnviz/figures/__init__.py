@@ -1,39 +1,79 @@
 """A trace as Plotly pictures; plain dicts for the page, a Figure for notebooks."""
 
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
 
 from attnviz.core.trace import Trace
-from attnviz.figures.draw import Spec, draw
+from attnviz.figures.draw import draw
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
-from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, Marks, View
+from attnviz.figures.template import Spec
+from attnviz.figures.thumbs import arrange_small
+from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, View
 
 NO_MARKS = Marks()
+ALL_HEADS = "All heads"
 
 
 def head_strip(trace: Trace, head: int, view: View, marks: Marks = NO_MARKS) -> Spec:
     """All stages of one head side by side, in the order of the computation."""
-    panels = [resolve(trace, key, head, view) for key in head_keys(trace)]
-    name = f"Head {head + 1}"
-    return draw(arrange(panels, view, name), view, marks, name)
+    panels = resolve(trace, [(key, head) for key in head_keys(trace)], view)
+    return draw(trace, arrange(panels, view, (_head_name(head),)), view, marks)
 
 
 def joint_strip(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
     """The stages after the heads were joined: concatenation and output."""
-    panels = [resolve(trace, key, None, view) for key in joint_keys(trace)]
-    return draw(arrange(panels, view), view, marks)
+    panels = resolve(trace, [(key, None) for key in joint_keys(trace)], view)
+    return draw(trace, arrange(panels, view, (ALL_HEADS,)), view, marks)
 
 
-def thumbnails(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
-    """The attention of every head, small, on one shared range."""
-    small = View(
-        view.decimals, view.palette, False, view.tokens_as, view.dark, view.sizes, view.width
-    )
+def thumbnails(
+    trace: Trace, view: View, marks: Marks = NO_MARKS, shown: tuple[int, ...] = ()
+) -> Spec:
+    """The attention of every head, small, on one shared range.
+
+    Args:
+        trace: the computation.
+        view: how it is shown.
+        marks: what is outlined.
+        shown: the heads that the page shows in full; the titles of the others are muted.
+    """
     heads = range(len(trace["attention"]))
-    panels = [resolve(trace, "attention", head, small) for head in heads]
-    return draw(arrange(panels, small), small, marks)
+    panels = resolve(trace, [("attention", head) for head in heads], view, small=True)
+    first = panels[0]
+    small = [
+        replace(panel, title=_head_name(head), subtitle="", axes="", extent="")
+        for head, panel in zip(heads, panels, strict=True)
+    ]
+    ends = f"{first.low:g} … {first.high:g}"
+    caption = (first.subtitle.rsplit(" ", 1)[0].capitalize(), *first.axes.split(", "), ends)
+    muted = frozenset(heads).difference(shown) if shown else frozenset()
+    return draw(trace, arrange_small(small, view, caption), view, marks, muted)
+
+
+def stage_picture(
+    trace: Trace,
+    key: str,
+    head: int | None,
+    view: View,
+    marks: Marks = NO_MARKS,
+    *,
+    snug: bool = False,
+) -> Spec:
+    """One stage alone, as large as `view` says; `snug` makes it no wider than it needs.
+
+    Raises:
+        ScenarioError: the trace has no such array or head.
+    """
+    trace.index(key, head)
+    panels = resolve(trace, [(key, head)], view)
+    caption = _head_name(head or 0) if panels[0].head is not None else ALL_HEADS
+    layout = arrange(panels, view, (caption,), snug=snug)
+    spec = draw(trace, layout, view, marks)
+    spec["layout"]["width"] = layout.width if snug else None
+    return spec
 
 
 def figure(
@@ -51,21 +91,26 @@ def figure(
     Raises:
         ScenarioError: the trace has no such stage or head.
     """
-    trace.index(key, head)
     view = view or View(**({"sizes": LARGE} | choices))
-    layout = arrange([resolve(trace, key, head, view)], view)
-    spec = draw(layout, view, NO_MARKS)
-    spec["layout"] |= {"width": layout.width, "template": None}
-    return go.Figure(spec)
+    return go.Figure(stage_picture(trace, key, head, view, snug=True))
+
+
+def _head_name(head: int) -> str:
+    return f"Head {head + 1}"
 
 
 __all__ = [
+    "LARGE",
     "MAX_TEXT_CELLS",
+    "PAGE",
+    "PROJECTOR",
     "Marks",
+    "Sizes",
     "View",
     "cell_count",
     "figure",
     "head_strip",
     "joint_strip",
+    "stage_picture",
     "thumbnails",
 ]

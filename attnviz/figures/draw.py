@@ -1,287 +1,254 @@
-"""A layout of panels -> one Plotly figure as a plain dict, without a template."""
+"""A layout of panels -> one Plotly figure as a plain dict, without Plotly's default template."""
 
+import base64
 from typing import Any
 
 import numpy as np
 
-from attnviz.core.arrays import Array, BoolArray
-from attnviz.core.expr import Cell
+from attnviz.core.arrays import Array
+from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut, escape
-from attnviz.figures.layout import Layout, Placed, header
+from attnviz.figures.marks import bold, hatching, outlines
 from attnviz.figures.palettes import PALETTES, Inks, colorscale, inks, text_colors
+from attnviz.figures.panel import EXACT_CELLS
+from attnviz.figures.places import Layout, Placed
+from attnviz.figures.template import Spec, hoisted
 from attnviz.figures.view import Marks, View
+from attnviz.figures.words import around, caption
 
-Spec = dict[str, Any]
-FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+FONT = '"Source Sans", "Segoe UI", Arial, sans-serif'
+MAX_LISTED = 100  # cells up to which numbers are written out; more are packed as binary
 
 
-def draw(layout: Layout, view: View, marks: Marks, caption: str = "") -> Spec:
-    """Everything of one picture; each heatmap's `meta` says which matrix it shows."""
+def draw(
+    trace: Trace, layout: Layout, view: View, marks: Marks, muted: frozenset[int] = frozenset()
+) -> Spec:
+    """Everything of one picture; each heatmap's `meta` says which matrix it shows.
+
+    Args:
+        trace: the computation.
+        layout: what stands where.
+        view: how it is shown.
+        marks: what is outlined.
+        muted: the places of panels whose titles step back.
+    """
     ink = inks(view.dark)
+    strong = bold(trace, marks)
     data: list[Spec] = []
+    axes: dict[str, Spec] = {}
     shapes: list[Spec] = []
-    annotations: list[Spec] = []
-    spec: Spec = {
-        "width": None,
-        "height": layout.height,
-        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": view.sizes.label, "color": ink.text},
-        "hoverlabel": {
-            "bgcolor": ink.page,
-            "bordercolor": ink.muted,
-            "align": "left",
-            "font": {"family": FONT, "size": max(15, view.sizes.detail), "color": ink.text},
-        },
-        "showlegend": False,
-        "dragmode": False,
-        "template": _constants(view, ink),
-        "shapes": shapes,
-        "annotations": annotations,
-    }
-    if caption:
-        first = layout.placed[0]
-        bold = {"font": {"size": view.sizes.title, "color": ink.text}}
-        y = 1 - (first.top - view.sizes.label * 1.45 - header(view.sizes)) / layout.height
-        annotations.append(_note(f"<b>{escape(caption)}</b>", 0, y) | {"xanchor": "left"} | bold)
-    for number, placed in enumerate(layout.placed, start=1):
-        suffix = "" if number == 1 else str(number)
-        data += _traces(placed, view, ink, suffix)
-        spec |= _axes(placed, layout, view, ink, suffix)
-        annotations += _titles(placed, layout, view, ink)
-        shapes += _outlines(placed, view, marks, ink, suffix)
-    return {"data": data, "layout": spec}
-
-
-def _constants(view: View, ink: Inks) -> Spec:
-    """What all axes, notes and traces share, said once."""
-    axis: Spec = {
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "fixedrange": True,
-        "automargin": False,
-        "tickmode": "array",
-        "tickfont": {"size": view.sizes.label, "color": ink.muted},
-    }
-    note: Spec = {
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "center",
-        "yanchor": "top",
-        "showarrow": False,
-        "borderpad": 0,
-        "font": {"size": view.sizes.detail, "color": ink.muted},
-    }
+    refs: list[Spec] = []
+    notes = caption(layout, view, ink)
+    rows = ""
+    for place, placed in enumerate(layout.placed):
+        number = "" if place == 0 else str(place + 1)
+        rows = rows if placed.same_rows else f"y{number}"
+        drawer = _Drawer(placed, layout, view, ink, f"x{number}", rows)
+        axes |= drawer.axes(strong)
+        data += drawer.traces(axes)
+        notes += around(placed, layout, view, ink, ink.muted if place in muted else ink.text)
+        marked = outlines(trace, placed.panel, marks, view.sizes, ink)
+        shapes += marked
+        refs += [{"xref": drawer.x, "yref": drawer.y}] * len(marked)
+    template: Spec = {"layout": {"annotationdefaults": hoisted(notes)}, "data": {}}
+    template["layout"]["shapedefaults"] = hoisted(shapes)
+    for letter in "xy":
+        template["layout"][f"{letter}axis"] = hoisted(
+            [axis for name, axis in axes.items() if name[0] == letter]
+        )
+    for kind in dict.fromkeys(part["type"] for part in data):
+        same = [part for part in data if part["type"] == kind]
+        template["data"][kind] = [hoisted(same)]
+    letters = {"family": FONT, "color": ink.text}
     return {
+        "data": data,
         "layout": {
-            "xaxis": axis | {"side": "top"},
-            "yaxis": axis | {"ticklabelstandoff": 4},
-            "annotationdefaults": note,
-        },
-        "data": {
-            "heatmap": [{"showscale": False, "hoverinfo": "text"}],
-            "scatter": [{"mode": "text", "hoverinfo": "skip"}],
+            "width": None,
+            "height": layout.height,
+            "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": letters | {"size": view.sizes.label},
+            "hoverlabel": {
+                "bgcolor": ink.page,
+                "bordercolor": ink.muted,
+                "align": "left",
+                "font": letters | {"size": max(15, view.sizes.detail)},
+            },
+            "showlegend": False,
+            "dragmode": False,
+            "template": template,
+            **axes,
+            "shapes": [shape | ref for shape, ref in zip(shapes, refs, strict=True)],
+            "annotations": notes,
         },
     }
 
 
-def _traces(placed: Placed, view: View, ink: Inks, suffix: str) -> list[Spec]:
-    panel = placed.panel
-    stops = PALETTES[view.palette].stops(panel.colour, view.dark)
-    hidden = panel.hidden
-    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-    meta = {"key": panel.key, "head": panel.head, "transposed": panel.transposed}
-    gap = 1 if min(placed.cell_width, placed.cell_height) > 8 else 0
-    heat: Spec = {
-        "type": "heatmap",
-        "z": _numbers(np.where(hidden, np.nan, panel.values)),
-        "zmin": panel.low,
-        "zmax": panel.high,
-        "colorscale": colorscale(stops),
-        "xgap": gap,
-        "ygap": gap,
-        "meta": meta,
-        **axes,
-    }
-    if panel.hover is not None:
-        heat["hovertext"] = panel.hover
-    else:
-        names = (_axis_word(panel.row_axis), _axis_word(panel.column_axis))
-        heat |= {
-            "x0": 1,
-            "y0": 1,
-            "hovertemplate": f"{names[0]} %{{y}}, {names[1]} %{{x}}: %{{z:.6g}}<extra></extra>",
+class _Drawer:
+    """Draws one panel on its own columns, and on rows that a line of panels may share."""
+
+    def __init__(
+        self, placed: Placed, layout: Layout, view: View, ink: Inks, x: str, y: str
+    ) -> None:
+        self.placed, self.layout, self.view, self.ink = placed, layout, view, ink
+        self.panel, self.x, self.y = placed.panel, x, y
+
+    # Axes.
+
+    def axes(self, strong: dict[str, set[int]]) -> dict[str, Spec]:
+        placed, panel, layout = self.placed, self.panel, self.layout
+        left, right = placed.left / layout.width, (placed.left + placed.width) / layout.width
+        top = 1 - placed.top / layout.height
+        bottom = 1 - (placed.top + placed.height) / layout.height
+        x = self._axis(panel.columns, panel.column_axis, placed.every[1], strong) | {
+            "domain": [round(left, 4), round(right, 4)],
+            "range": [-0.5, len(panel.columns) - 0.5],
+            "anchor": self.y,
+            "side": "top",
+            "showticklabels": placed.column_labels,
+            "tickangle": -90 if placed.upright else 0,
         }
-    traces = [heat]
-    if hidden.any():
-        grey = [[0, ink.masked], [1, ink.masked]]
-        mask = heat | {"z": _numbers(np.where(hidden, 0.0, np.nan)), "colorscale": grey}
-        traces.append(mask | {"zmin": -1, "zmax": 1})
-    if panel.texts is not None and placed.text_size is not None:
-        traces.append(_cell_texts(placed, stops, ink, axes))
-    return traces
+        if placed.same_rows:
+            return {_long(self.x): x}
+        y = self._axis(panel.rows, panel.row_axis, placed.every[0], strong) | {
+            "domain": [round(max(0.0, bottom), 4), round(min(1.0, top), 4)],
+            "range": [len(panel.rows) - 0.5, -0.5],
+            "anchor": self.x,
+            "showticklabels": placed.row_labels,
+            "ticklabelstandoff": 4,
+        }
+        return {_long(self.x): x, _long(self.y): y}
+
+    def _axis(
+        self, labels: tuple[str, ...], axis: str, every: int, strong: dict[str, set[int]]
+    ) -> Spec:
+        ink = self.ink
+        color = {"query": ink.query, "token": ink.query, "key": ink.key}.get(axis, ink.muted)
+        marked = strong.get(axis, set())
+        free = (p for p in range(0, len(labels), every) if all(abs(p - m) >= every for m in marked))
+        places = sorted({*free, *(place for place in marked if place < len(labels))})
+        texts = (escape(cut(labels[place])) for place in places)
+        return {
+            "tickmode": "array",
+            "tickvals": places,
+            "ticktext": [
+                f"<b>{text}</b>" if place in marked else text
+                for place, text in zip(places, texts, strict=True)
+            ],
+            "tickfont": {"size": self.view.sizes.label, "color": color},
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+            "fixedrange": True,
+            "automargin": False,
+        }
+
+    def _whole_names(self, axes: dict[str, Spec]) -> tuple[str, str]:
+        """Axes on which each place has its whole name, for Plotly to fill into a hover.
+
+        Where the names that are seen are shorter or fewer, a second axis lies over the first.
+        """
+        names = []
+        for name, labels in ((self.x, self.panel.columns), (self.y, self.panel.rows)):
+            seen = axes[_long(name)]
+            whole = [escape(label) for label in labels]
+            full = seen | {"tickvals": list(range(len(labels))), "ticktext": whole}
+            if seen["ticktext"] != whole:
+                full["showticklabels"] = False
+                over = _over(name)
+                if not seen["showticklabels"]:
+                    axes[_long(name)] = full
+                else:
+                    axes[_long(over)] = full | {"overlaying": name}
+                    name = over
+            names.append(name)
+        return names[0], names[1]
+
+    # Cells.
+
+    def traces(self, axes: dict[str, Spec]) -> list[Spec]:
+        placed, panel, ink = self.placed, self.panel, self.ink
+        stops = PALETTES[self.view.palette].stops(panel.colour, self.view.dark)
+        gap = 1 if min(placed.cell_width, placed.cell_height) > 8 else 0
+        hidden = panel.masked | panel.odd
+        heat: Spec = {
+            "type": "heatmap",
+            "z": _numbers(np.where(hidden, np.nan, panel.values)),
+            "zmin": panel.low,
+            "zmax": panel.high,
+            "colorscale": colorscale(stops),
+            "showscale": False,
+            "xgap": gap,
+            "ygap": gap,
+            "meta": {"key": panel.key, "head": panel.head, "transposed": panel.transposed},
+            "xaxis": self.x,
+            "yaxis": self.y,
+        }
+        if panel.hover is not None:
+            layers = [heat | {"hoverinfo": "text", "hovertext": panel.hover}]
+        else:
+            layers = self._with_template(heat, axes)
+        still = {"hoverinfo": "skip", "xaxis": layers[-1]["xaxis"], "yaxis": layers[-1]["yaxis"]}
+        for cells, shape in ((panel.masked, "/"), (panel.odd, "x")):
+            hatched = hatching(cells, ink, shape)
+            if hatched is not None:
+                layers.append(hatched | still)
+        if panel.texts is not None and placed.text_size is not None:
+            layers.append(self._cell_texts(stops, panel.texts, placed.text_size) | still)
+        return layers
+
+    def _with_template(self, heat: Spec, axes: dict[str, Spec]) -> list[Spec]:
+        """A heatmap whose hovers Plotly fills in, and one of the masked cells with theirs."""
+        panel, grey = self.panel, self.ink.masked
+        x, y = self._whole_names(axes)
+        layers: list[Spec] = []
+        if (x, y) != (self.x, self.y):  # axes are drawn only where something lies on them
+            blank = {"type": "scatter", "mode": "none", "x": [None], "y": [None]}
+            layers.append(blank | {"hoverinfo": "skip", "xaxis": self.x, "yaxis": self.y})
+        heat = heat | {"xaxis": x, "yaxis": y, "hoverongaps": False}
+        layers.append(heat | {"hovertemplate": panel.template})
+        if panel.masked.any():
+            place = {"z": _numbers(np.where(panel.masked, 0.0, np.nan)), "zmin": -1, "zmax": 1}
+            shown = {"colorscale": [[0, grey], [1, grey]], "hovertemplate": panel.masked_template}
+            layers.append(heat | place | shown)
+        return layers
+
+    def _cell_texts(self, stops: tuple[str, ...], texts: list[list[str]], size: int) -> Spec:
+        panel = self.panel
+        hidden = panel.masked | panel.odd
+        finite = np.where(hidden, 0.0, panel.values)
+        colors = text_colors(finite, panel.low, panel.high, stops)
+        colors = np.where(hidden, self.ink.text, colors)
+        rows, columns = np.indices(panel.values.shape)
+        one = np.unique(colors)
+        return {
+            "type": "scatter",
+            "mode": "text",
+            "x": columns.ravel().tolist(),
+            "y": rows.ravel().tolist(),
+            "text": [text for row in texts for text in row],
+            "textfont": {
+                "size": size,
+                "color": str(one[0]) if len(one) == 1 else colors.ravel().tolist(),
+            },
+        }
 
 
-def _axis_word(axis: str) -> str:
-    return "dimension" if axis.startswith("d_") or axis == "concat" else axis
+def _long(axis: str) -> str:
+    """ "x4" -> "xaxis4"."""
+    return f"{axis[0]}axis{axis[1:]}"
+
+
+def _over(axis: str) -> str:
+    """The axis that lies over an axis: "x4" -> "x1004"."""
+    return f"{axis[0]}{1000 + int(axis[1:] or 1)}"
 
 
 def _numbers(values: Array) -> Any:
-    """Small arrays as exact numbers, large ones as float32, which only a picture may use."""
-    if values.size > 1000:
-        return values.astype(np.float32)
-    return [[None if np.isnan(v) else float(v) for v in row] for row in values]
-
-
-def _cell_texts(placed: Placed, stops: tuple[str, ...], ink: Inks, axes: Spec) -> Spec:
-    panel = placed.panel
-    finite = np.where(panel.hidden, 0.0, panel.values)
-    colors = np.where(panel.hidden, ink.text, text_colors(finite, panel.low, panel.high, stops))
-    rows, columns = np.indices(panel.values.shape)
-    assert panel.texts is not None
-    one = np.unique(colors)
-    return {
-        "type": "scatter",
-        "x": columns.ravel().tolist(),
-        "y": rows.ravel().tolist(),
-        "text": [text for row in panel.texts for text in row],
-        "textfont": {
-            "size": placed.text_size,
-            "color": str(one[0]) if len(one) == 1 else colors.ravel().tolist(),
-        },
-        **axes,
-    }
-
-
-def _axes(placed: Placed, layout: Layout, view: View, ink: Inks, suffix: str) -> Spec:
-    panel = placed.panel
-    origin = 1 if panel.hover is None else 0
-    left, right = placed.left / layout.width, (placed.left + placed.width) / layout.width
-    top = 1 - placed.top / layout.height
-    bottom = 1 - (placed.top + placed.height) / layout.height
-
-    def ticks(labels: tuple[str, ...], axis: str, every: int) -> Spec:
-        color = {"query": ink.query, "token": ink.query, "key": ink.key}.get(axis)
-        return {
-            "tickvals": [i + origin for i in range(0, len(labels), every)],
-            "ticktext": [escape(cut(label)) for label in labels[::every]],
-            **({"tickfont": {"color": color}} if color else {}),
-        }
-
-    def span(count: int) -> tuple[float, float]:
-        return origin - 0.5, origin + count - 0.5
-
-    low, high = span(len(panel.columns))
-    first, last = span(len(panel.rows))
-    x = ticks(panel.columns, panel.column_axis, placed.every[1])
-    y = ticks(panel.rows, panel.row_axis, placed.every[0])
-    x |= {
-        "domain": [round(left, 5), round(right, 5)],
-        "range": [low, high],
-        "anchor": f"y{suffix}",
-        "tickangle": -90 if placed.upright else 0,
-    }
-    y |= {
-        "domain": [round(max(0.0, bottom), 5), round(min(1.0, top), 5)],
-        "range": [last, first],
-        "anchor": f"x{suffix}",
-        "showticklabels": placed.row_labels,
-    }
-    return {f"xaxis{suffix}": x, f"yaxis{suffix}": y}
-
-
-def _note(text: str, x: float, y: float) -> Spec:
-    return {"text": text, "x": round(x, 5), "y": round(y, 5)}
-
-
-def _titles(placed: Placed, layout: Layout, view: View, ink: Inks) -> list[Spec]:
-    panel, sizes = placed.panel, view.sizes
-    middle = (placed.left + placed.width / 2) / layout.width
-    labels = sizes.label * 1.45
-    if placed.upright:
-        labels = 10 + max(len(cut(label)) for label in panel.columns) * sizes.label * 0.56
-    top = placed.top - labels - header(sizes)
-
-    def at(px: float) -> float:
-        return 1 - px / layout.height
-
-    bold = {"font": {"size": sizes.title, "color": ink.text}}
-    title = _note(f"<b>{escape(panel.title)}</b>", middle, at(top)) | bold
-    details = f"{escape(panel.subtitle)}<br>{escape(panel.axes)}"
-    below = at(top + sizes.title * 1.35)
-    notes = [title, _note(details, middle, below)]
-    foot = at(placed.top + placed.height + 2)
-    notes.append(_note(escape(panel.extent), middle, foot))
-    for place, total in enumerate(panel.sums):
-        if panel.transposed or placed.cell_height < sizes.detail:
-            break
-        y = at(placed.top + (place + 0.5) * placed.cell_height)
-        x = (placed.left + placed.width + 4) / layout.width
-        notes.append(_note(f"Σ {total}", x, y) | {"xanchor": "left", "yanchor": "middle"})
-    return notes
-
-
-def _outlines(placed: Placed, view: View, marks: Marks, ink: Inks, suffix: str) -> list[Spec]:
-    panel = placed.panel
-    shape = panel.values.T.shape if panel.transposed else panel.values.shape
-    origin = 1 if panel.hover is None else 0
-
-    def outline(chosen: BoolArray, color: str, width: float, name: str) -> Spec:
-        boxes = _boxes(chosen.T if panel.transposed else chosen, origin)
-        return {
-            "type": "path",
-            "path": boxes,
-            "xref": f"x{suffix}",
-            "yref": f"y{suffix}",
-            "line": {"color": color, "width": width},
-            "name": name,
-            "layer": "above",
-        }
-
-    def mine(cells: tuple[Cell, ...]) -> BoolArray:
-        chosen = np.zeros(shape, dtype=np.bool_)
-        for cell in cells:
-            if cell.key == panel.key and (len(cell.index) == 2 or cell.index[0] == panel.head):
-                chosen[cell.index[-2:]] = True
-        return chosen
-
-    drawn: list[Spec] = []
-    changed = marks.changed.get(panel.key)
-    if changed is not None:
-        part = changed[panel.head] if panel.head is not None else changed
-        if part.any():
-            drawn.append(outline(part, ink.changed, view.sizes.outline, "changed"))
-    keys = list(dict.fromkeys(cell.key for cell in marks.operands))
-    for place, color in zip(keys, (ink.query, ink.key, ink.value), strict=False):
-        chosen = mine(tuple(cell for cell in marks.operands if cell.key == place))
-        if chosen.any():
-            drawn.append(outline(chosen, color, view.sizes.outline, "operand"))
-    if marks.cell is not None and mine((marks.cell,)).any():
-        drawn.append(outline(mine((marks.cell,)), ink.text, view.sizes.outline + 1, "chosen"))
-    if marks.token is not None:
-        chosen = np.zeros(shape, dtype=np.bool_)
-        if "key" not in panel.row_axis and marks.token < shape[0]:
-            chosen[marks.token] = True
-            drawn.append(outline(chosen, ink.query, 1.5, "token"))
-    return drawn
-
-
-def _boxes(chosen: BoolArray, origin: int) -> str:
-    """Chosen cells -> an SVG path around each run of neighbours in a row, or the whole block."""
-    rows, columns = np.nonzero(chosen)
-    block = chosen[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
-    spans: list[tuple[int, int, int, int]] = []
-    if block.all():
-        spans = [(rows.min(), rows.max(), columns.min(), columns.max())]
-    else:
-        for row in np.unique(rows):
-            places = columns[rows == row]
-            for run in np.split(places, np.nonzero(np.diff(places) > 1)[0] + 1):
-                spans.append((row, row, run[0], run[-1]))
-    half = 0.5 - origin
-    return " ".join(
-        f"M{left - half},{top - half}H{right + 1 - half}V{bottom + 1 - half}H{left - half}Z"
-        for top, bottom, left, right in spans
-    )
+    """Few numbers as they are, more as packed float64; large arrays as float32 for the eye only."""
+    if values.size <= MAX_LISTED:
+        return [[None if np.isnan(v) else float(v) for v in row] for row in values]
+    dtype = "f8" if values.size <= EXACT_CELLS else "f4"
+    data = base64.b64encode(np.ascontiguousarray(values, dtype=f"<{dtype}").tobytes())
+    return {"dtype": dtype, "bdata": data.decode(), "shape": ", ".join(map(str, values.shape))}

@@ -2,10 +2,12 @@
 
 import html
 import unicodedata
+from functools import lru_cache
 
 from attnviz.core.text import graphemes
 
 MAX_LETTERS = 10
+MAX_LINE = 84  # letters of a hover's line
 
 
 def escape(text: str) -> str:
@@ -15,6 +17,8 @@ def escape(text: str) -> str:
 
 def cut(text: str, letters: int = MAX_LETTERS) -> str:
     """A label of at most so many letters, cut in the middle."""
+    if len(text) <= letters:
+        return text
     clusters = graphemes(text)
     if len(clusters) <= letters:
         return text
@@ -22,9 +26,34 @@ def cut(text: str, letters: int = MAX_LETTERS) -> str:
     return "".join(clusters[: letters - 1 - tail]) + "…" + "".join(clusters[len(clusters) - tail :])
 
 
+def wrapped(text: str) -> str:
+    """A hover's text, escaped, in lines that fit beside the cell; no letter is torn apart."""
+    if len(text) <= MAX_LINE:
+        return escape(text)
+    lines, line = [], ""
+    for word in text.split(" "):
+        pieces = [word]
+        if len(word) > MAX_LINE:
+            letters = graphemes(word)
+            steps = range(0, len(letters), MAX_LINE)
+            pieces = ["".join(letters[i : i + MAX_LINE]) for i in steps]
+        for piece in pieces:
+            if line and len(line) + len(piece) >= MAX_LINE:
+                lines.append(line)
+                line = piece
+            else:
+                line = f"{line} {piece}" if line else piece
+    return "<br>".join(map(escape, [*lines, line]))
+
+
 def text_width(text: str, size: float) -> float:
     """About how wide a text is, in px, by kinds of letters of a common sans-serif face."""
-    return size * sum(map(_em, text))
+    return size * _ems(text)
+
+
+@lru_cache(maxsize=4096)
+def _ems(text: str) -> float:
+    return sum(map(_em, text))
 
 
 def _em(char: str) -> float:

@@ -69,7 +69,7 @@ class Inks:
         text, muted: letters; muted still has a contrast of 4.5 to the page.
         query, key, value: the roles of tokens, in labels and outlines.
         editable, computed, answer: what a number is: set, computed, the chosen result.
-        masked: the ground of a masked cell.
+        masked, hatch: the ground of a masked cell and the lines on it.
         page: the page behind it all.
         changed: the outline of what an edit changed.
     """
@@ -83,6 +83,7 @@ class Inks:
     computed: str
     answer: str
     masked: str
+    hatch: str
     page: str
     changed: str
 
@@ -96,7 +97,8 @@ LIGHT = Inks(
     editable="#8a5200",
     computed="#4b3a94",
     answer="#00664b",
-    masked="#d7dae2",
+    masked="#e4e6ec",
+    hatch="#b4b9c6",
     page="#ffffff",
     changed="#d97706",
 )
@@ -109,7 +111,8 @@ DARK = Inks(
     editable="#ffc46b",
     computed="#b9a9ff",
     answer="#63d8ac",
-    masked="#363c4b",
+    masked="#2b303d",
+    hatch="#4a5164",
     page="#11141c",
     changed="#fbbf24",
 )
@@ -127,7 +130,7 @@ def rgb(color: str) -> Array:
 
 def colorscale(stops: Stops) -> list[list[object]]:
     """The stops, evenly spaced, as Plotly takes them."""
-    return [[i / (len(stops) - 1), color] for i, color in enumerate(stops)]
+    return [[round(i / (len(stops) - 1), 4), color] for i, color in enumerate(stops)]
 
 
 def luminance(colors: Array) -> Array:
@@ -145,7 +148,8 @@ def contrast(a: Array, b: Array) -> Array:
 def ground(values: Array, low: float, high: float, stops: Stops) -> Array:
     """Values -> the (…, 3) colours of their cells."""
     table = np.stack([rgb(color) for color in stops])
-    place = np.clip((values - low) / (high - low), 0, 1) * (len(stops) - 1)
+    span = high / 2 - low / 2  # halves, since the span of two float64 may be none
+    place = np.clip((values / 2 - low / 2) / span, 0, 1) * (len(stops) - 1)
     at = np.arange(len(stops))
     return np.stack([np.interp(place, at, table[:, i]) for i in range(3)], axis=-1)
 

@@ -1,19 +1,25 @@
 """One matrix, resolved: everything that is drawn of it, before any Plotly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.core.arrays import Array, BoolArray
 from attnviz.core.numbers import format_number
-from attnviz.core.ops import head_of
+from attnviz.core.ops import Given, head_of
 from attnviz.core.stages import Stage
 from attnviz.core.trace import Trace
-from attnviz.figures.labels import escape
+from attnviz.figures import hover
+from attnviz.figures.labels import text_width
 from attnviz.figures.view import View
 
-MAX_ARITHMETIC = 400  # cells of one matrix that carry their arithmetic in the hover
-MAX_SENTENCES = 4096  # cells of one matrix that carry a sentence in the hover
+MAX_HOVER_CELLS = 256  # cells of one picture up to which each has its arithmetic in the hover
+MAX_WIDEST = 4000  # numbers that are written out to find the widest
+EXACT_CELLS = 1000  # larger matrices are drawn in float32
+NOTHING = "nothing to attend to"
+SMALLEST, LARGEST = 1e-300, 8e307  # ends of a colour range whose span is a float64 too
+_PLURALS = {"query": "queries", "key": "keys", "token": "tokens"}
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,16 @@ class Panel:
         transposed: whether the picture shows the array with rows and columns exchanged.
         values: the numbers.
         rows, columns: the labels; row_axis, column_axis: the names of their axes.
-        title: the formula; subtitle: name and shape; axes: the axes in words, and details.
+        title: the formula; subtitle: name and shape.
+        axes: the axes in words, and details; conventions: the same as sentences, longest first.
         low, high: the ends of the colour range, shared by all heads.
         colour: "signed" or "attention".
         texts: the numbers as shown, None where they are left out.
-        hover: a text for each cell, None where the matrix is too large for it.
+        widest: the widest number of all heads, so that heads line up.
+        hover: a text for each cell, None where the picture is too large for it.
+        template, masked_template: then a sentence that Plotly fills in.
         sums: for attention, the sum of each query's weights, as shown.
+        extent: the smallest and the largest number, as shown.
     """
 
     key: str
@@ -44,18 +54,27 @@ class Panel:
     title: str
     subtitle: str
     axes: str
+    conventions: tuple[str, ...]
     low: float
     high: float
     colour: str
     texts: list[list[str]] | None
-    hover: list[list[str]] | None
+    widest: str
+    hover: hover.Rows | None
+    template: str
+    masked_template: str
     sums: tuple[str, ...]
     extent: str
 
     @property
-    def hidden(self) -> BoolArray:
-        """Where a cell is masked, minus infinity."""
+    def masked(self) -> BoolArray:
+        """Where a cell is hidden: minus infinity."""
         return np.asarray(np.isneginf(self.values))
+
+    @property
+    def odd(self) -> BoolArray:
+        """Where a cell is no number that could have a colour, and not masked either."""
+        return np.asarray(np.isnan(self.values) | np.isposinf(self.values))
 
 
 def head_keys(trace: Trace) -> list[str]:
@@ -79,47 +98,78 @@ def shared_range(trace: Trace, stage: Stage) -> tuple[float, float]:
     if stage.colour == "attention":
         return 0.0, 1.0
     array = trace[stage.key]
-    finite = array[np.isfinite(array)]
-    limit = float(np.abs(finite).max()) if finite.size else 0.0
-    return (-limit, limit) if limit else (-1.0, 1.0)
+    sizes = np.abs(array[np.isfinite(array)])
+    limit = float(sizes.max()) if sizes.size and sizes.any() else 1.0
+    limit = min(max(limit, SMALLEST), LARGEST)
+    short = float(f"{limit:.3e}")  # four digits, rounded up, do for the eye
+    limit = short if short >= limit else float(f"{limit * 1.001:.3e}")
+    return -limit, limit
 
 
-def resolve(trace: Trace, key: str, head: int | None, view: View) -> Panel:
-    """One matrix of a trace -> what is drawn of it.
+def resolve(
+    trace: Trace, places: Sequence[tuple[str, int | None]], view: View, *, small: bool = False
+) -> list[Panel]:
+    """Matrices of a trace -> what is drawn of them.
 
     Args:
         trace: the computation.
-        key: a stage.
-        head: the query head, None for stages without heads.
-        view: how it is shown.
+        places: (stage, query head) of each; the head is None for stages without heads.
+        view: how they are shown.
+        small: whether they are only an overview, without numbers.
     """
+    cells = [_matrix(trace, key, head)[0].size for key, head in places]
+    arithmetic = not small and sum(cells) <= MAX_HOVER_CELLS
+    with_text: set[int] = set()
+    left = view.max_text_cells if view.cell_text and not small else 0
+    for place in sorted(range(len(places)), key=cells.__getitem__):
+        left -= cells[place]
+        if left >= 0:
+            with_text.add(place)
+    return [
+        _panel(trace, key, head, view, place in with_text, arithmetic)
+        for place, (key, head) in enumerate(places)
+    ]
+
+
+def _matrix(trace: Trace, key: str, head: int | None) -> tuple[Array, int | None]:
+    array = trace[key]
+    if trace.axes(key)[0] not in ("head", "kv_head"):
+        return array, None
+    own_head = head_of(array, head or 0, len(trace["attention"]))
+    return array[own_head], own_head
+
+
+def _panel(
+    trace: Trace, key: str, head: int | None, view: View, with_text: bool, arithmetic: bool
+) -> Panel:
     stage = next(stage for stage in trace.stages if stage.key == key)
-    array, axes, labels = trace[key], trace.axes(key), trace.labels(key)
-    own_head = None
-    if axes[0] in ("head", "kv_head"):
-        own_head = head_of(array, head or 0, len(trace["attention"]))
-        array = array[own_head]
-    rows, columns, row_axis, column_axis = labels[-2], labels[-1], axes[-2], axes[-1]
-    hover = _hover(trace, key, own_head, array.shape, view)
-    formula = stage.formula_columns if view.transposed else stage.formula
-    symbol = stage.symbol + ("ᵀ" if view.transposed else "")
-    sums: tuple[str, ...] = ()
-    if stage.colour == "attention":
-        sums = tuple(
-            format_number(float(total), view.decimals, trim=True) for total in array.sum(axis=-1)
-        )
+    array, own_head = _matrix(trace, key, head)
+    rows, columns = trace.labels(key)[-2:]
+    row_axis, column_axis = trace.axes(key)[-2:]
     finite = array[np.isfinite(array)]
-    ends = [format_number(float(end), view.decimals) for end in (finite.min(), finite.max())]
+    ends = (
+        [format_number(float(end), view.decimals) for end in (finite.min(), finite.max())]
+        if (finite.size)
+        else []
+    )
+    sums = _sums(trace, array, head or 0, view) if stage.colour == "attention" else ()
+    said = hover.texts(trace, stage, own_head, array.shape, view.decimals) if arithmetic else None
+    number = ".7~g" if array.size > EXACT_CELLS else ".15~g"
+    name = trace.labels(key)[0][own_head] if own_head is not None else ""
     if view.transposed:
         array, rows, columns = array.T, columns, rows
         row_axis, column_axis = column_axis, row_axis
-        hover = None if hover is None else [list(column) for column in zip(*hover, strict=True)]
+        said = None if said is None else [list(column) for column in zip(*said, strict=True)]
     texts = None
-    if view.cell_text:
+    if with_text:
         texts = [[format_number(float(v), view.decimals) for v in row] for row in array]
     low, high = shared_range(trace, stage)
+    formula = (stage.formula_columns if view.transposed else stage.formula)[0]
+    if isinstance(stage.op, Given):
+        formula = ""
+    symbol = stage.symbol + ("ᵀ" if view.transposed else "")
     detail = stage.detail(trace.values)
-    axes_words = f"{_word(row_axis)} × {_word(column_axis)}"
+    suffix = f", {detail}" if detail else ""
     return Panel(
         key=key,
         head=own_head,
@@ -129,18 +179,23 @@ def resolve(trace: Trace, key: str, head: int | None, view: View) -> Panel:
         columns=columns,
         row_axis=row_axis,
         column_axis=column_axis,
-        title=symbol
-        if formula[0] in ("", symbol)
-        else f"{symbol} = {formula[0].replace(' · ', '·')}",
+        title=symbol if formula in ("", symbol) else f"{symbol} = {formula.replace(' · ', '·')}",
         subtitle=f"{stage.title.lower()} {len(rows)}×{len(columns)}",
-        axes=f"{axes_words}, {detail}" if detail else axes_words,
+        axes=f"{_word(row_axis)} × {_word(column_axis)}{suffix}",
+        conventions=(
+            f"rows are {_plural(row_axis)}, columns are {_plural(column_axis)}{suffix}",
+            f"rows: {_plural(row_axis)}, columns: {_plural(column_axis)}{suffix}",
+        ),
         low=low,
         high=high,
         colour=stage.colour,
         texts=texts,
-        hover=hover,
+        widest=_widest(trace[key], view.decimals) if with_text else "",
+        hover=said,
+        template=hover.template(stage, name, number, view.transposed),
+        masked_template=hover.template(stage, name, None, view.transposed, -np.inf),
         sums=sums,
-        extent=" … ".join(ends) if finite.size else "all masked",
+        extent=" … ".join(ends) or "all masked",
     )
 
 
@@ -148,21 +203,24 @@ def _word(axis: str) -> str:
     return "head·d_v" if axis == "concat" else axis
 
 
-def _hover(
-    trace: Trace, key: str, head: int | None, shape: tuple[int, ...], view: View
-) -> list[list[str]] | None:
-    size = shape[0] * shape[1]
-    if size > MAX_SENTENCES:
-        return None
+def _plural(axis: str) -> str:
+    return _PLURALS.get(axis, "dimensions")
 
-    def text(row: int, col: int) -> str:
-        sentence = escape(trace.sentence(key, head, row, col, None))
-        if size > MAX_ARITHMETIC:
-            return sentence
-        derivation = trace.explain(key, head, row, col)
-        if derivation.given:
-            return sentence
-        steps = derivation.steps(max(view.decimals or 4, 2), limit=6)
-        return f"{sentence}<br>{escape(' = '.join(steps))}"
 
-    return [[text(row, col) for col in range(shape[1])] for row in range(shape[0])]
+def _sums(trace: Trace, weights: Array, head: int, view: View) -> tuple[str, ...]:
+    """(query, key) weights of one head -> the sum of each row, with a word where it is empty."""
+    empty = trace.empty_rows[head]
+    return tuple(
+        f"Σ = {format_number(float(total), view.decimals, trim=True)}"
+        + (f", {NOTHING}" if nothing else "")
+        for total, nothing in zip(weights.sum(axis=-1), empty, strict=True)
+    )
+
+
+def _widest(array: Array, decimals: int | None) -> str:
+    """The widest number of an array as it is written."""
+    values = array.ravel()
+    if values.size > MAX_WIDEST:
+        values = np.partition(values, [0, 1, -2, -1])[[0, 1, -2, -1]]
+    texts = {format_number(value, decimals) for value in values.tolist()}
+    return max(texts, key=lambda text: text_width(text, 1))

@@ -4,15 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from attnviz.core.arrays import BoolArray
+from attnviz.core.errors import ScenarioError
 from attnviz.core.expr import Cell
-from attnviz.figures.palettes import DEFAULT_PALETTE
+from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 
 MAX_TEXT_CELLS = 1000  # more cells than this on a page carry no numbers
+MAX_DECIMALS = 17
+TOKENS_AS = ("rows", "columns")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of letters and cells in px."""
+    """Sizes of letters and cells in px.
+
+    Args:
+        title, detail, label: the formula, what stands around it, names of rows and columns.
+        cell, small_cell: numbers, and numbers where there are many.
+        row: the height of a row of cells.
+        outline: the width of the line around a marked cell.
+    """
 
     title: int = 16
     detail: int = 13
@@ -35,11 +45,15 @@ class View:
     Args:
         decimals: digits after the point, None for all.
         palette: an entry of `PALETTES`.
-        cell_text: whether cells carry their numbers.
+        cell_text: whether cells carry their numbers, where there are not too many for it.
         tokens_as: "rows", or "columns": every picture is transposed, the arrays are not.
         dark: whether the page is dark.
         sizes: letters and cells.
         width: the width in px that the picture is laid out for; it scales from there.
+        max_text_cells: how many numbers one picture may carry; the largest matrices go first.
+
+    Raises:
+        ScenarioError: no such palette or choice; the sentence lists them.
     """
 
     decimals: int | None = 2
@@ -49,6 +63,24 @@ class View:
     dark: bool = False
     sizes: Sizes = PAGE
     width: int = 1040
+    max_text_cells: int = MAX_TEXT_CELLS
+
+    def __post_init__(self) -> None:
+        for name, choices in (("palette", tuple(PALETTES)), ("tokens_as", TOKENS_AS)):
+            if getattr(self, name) not in choices:
+                raise ScenarioError(
+                    "no such choice",
+                    where=name,
+                    expected=" or ".join(choices),
+                    got=repr(getattr(self, name)),
+                )
+        if self.decimals is not None and not 0 <= self.decimals <= MAX_DECIMALS:
+            raise ScenarioError(
+                "out of range",
+                where="decimals",
+                expected=f"0 to {MAX_DECIMALS}, or None for all",
+                got=repr(self.decimals),
+            )
 
     @property
     def transposed(self) -> bool:
@@ -60,9 +92,9 @@ class Marks:
     """What is outlined.
 
     Args:
-        cell: the chosen cell.
+        cell: the chosen cell; its row and column are set in bold wherever they occur.
         operands: the cells that it is made of.
-        token: the place of a chosen token: its query row and its key column.
+        token: the place of a chosen token: its rows are outlined, its names set in bold.
         changed: for each array that an edit changed, which cells.
     """
 

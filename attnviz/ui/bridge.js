@@ -1,29 +1,210 @@
-// Tells Python which cell of which matrix was clicked. Charts are found by their key's class.
-export default function ({ setTriggerValue }) {
-  const attach = () => {
-    for (const chart of document.querySelectorAll('[class*="st-key-chart_"] .js-plotly-plot')) {
-      if (chart.attnvizClick || !chart.on) continue;
-      chart.attnvizClick = ({ points }) => {
-        const point = points && points[0];
-        const meta = point && point.data.meta;
-        if (!meta) return;
-        const origin = point.data.y0 || 0;
-        const [row, column] = [point.y - origin, point.x - origin];
-        const place = meta.transposed ? [column, row] : [row, column];
-        const index = meta.head === null ? place : [meta.head, ...place];
-        setTriggerValue("cell", { key: meta.key, index });
-      };
-      chart.on("plotly_click", chart.attnvizClick);
+// What a trip to the server is too slow for, or cannot do: clicks and keys on the pictures, and
+// no blank while a picture is replaced. Charts are found by the class that their key gives.
+const BOX = '[class*="st-key-chart_"]';
+const GIVE_UP_MS = 3000;
+const OUTLINED_MS = 2000;
+let send = () => {};
+let chosen = null;
+
+const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
+const heatmaps = (chart) => (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
+const nameOf = ({ key, head, transposed }) => `${key} ${head} ${transposed}`;
+const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
+const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
+
+// A copy of each picture, taken when a run begins, stands in until the new one is painted.
+
+function keepCopies() {
+  for (const box of document.querySelectorAll(BOX)) {
+    const [chart] = charts(box);
+    const picture = chart?.querySelector(".svg-container");
+    if (!picture || box.attnvizGhost) continue;
+    box.attnvizCopy = picture.cloneNode(true);
+    box.attnvizNumbers = new Map(heatmaps(chart).map((map) => [nameOf(map.meta), map.z]));
+  }
+}
+
+function standIn(box) {
+  const drawn = charts(box);
+  if (drawn.length === 1 && drawn[0].attnvizDrawn) return settle(box, drawn[0]);
+  if (!box.attnvizCopy || box.attnvizGhost) return;
+  const ghost = document.createElement("div");
+  ghost.className = "attnviz-ghost";
+  ghost.setAttribute("aria-hidden", "true");
+  ghost.append(box.attnvizCopy);
+  box.append(ghost);
+  box.attnvizGhost = ghost;
+  setTimeout(() => remove(box), GIVE_UP_MS);
+}
+
+function remove(box) {
+  box.attnvizGhost?.remove();
+  box.attnvizGhost = null;
+}
+
+function settle(box, chart) {
+  remove(box);
+  if (chart.attnvizSettled) return;
+  chart.attnvizSettled = true;
+  box.querySelectorAll(".attnviz-pick, .attnviz-changed").forEach((mark) => mark.remove());
+  if (box.attnvizNumbers) outlineChanges(box, chart);
+  box.attnvizNumbers = null;
+}
+
+// What is different from the last picture is outlined for two seconds.
+
+function outlineChanges(box, chart) {
+  let path = "";
+  for (const map of heatmaps(chart)) {
+    const old = box.attnvizNumbers.get(nameOf(map.meta));
+    if (!old || old.length !== map.z.length || old[0].length !== map.z[0].length) continue;
+    const differs = (row, column) =>
+      old[row] && column in old[row] && !Object.is(old[row][column], map.z[row][column]);
+    const at = pixels(box, chart, map);
+    map.z.forEach((cells, row) => cells.forEach((_, column) => {
+      if (!differs(row, column)) return;
+      const { left, top, width, height } = at(row, column);
+      if (!differs(row - 1, column)) path += `M${left} ${top}h${width}`;
+      if (!differs(row + 1, column)) path += `M${left} ${top + height}h${width}`;
+      if (!differs(row, column - 1)) path += `M${left} ${top}v${height}`;
+      if (!differs(row, column + 1)) path += `M${left + width} ${top}v${height}`;
+    }));
+  }
+  if (!path) return;
+  const marks = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  marks.setAttribute("class", "attnviz-changed");
+  marks.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  marks.append(line);
+  box.append(marks);
+  setTimeout(() => marks.remove(), OUTLINED_MS);
+}
+
+// Where a cell of a heatmap stands in its box.
+function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0 }) {
+  const axis = (name) => chart._fullLayout[`${name[0]}axis${name.slice(1)}`];
+  const [x, y] = [axis(xaxis), axis(yaxis)];
+  const [outer, inner] = [box.getBoundingClientRect(), chart.getBoundingClientRect()];
+  return (row, column) => ({
+    left: inner.left - outer.left + x._offset + x.d2p(x0 + column - 0.5),
+    top: inner.top - outer.top + y._offset + y.d2p(y0 + row - 0.5),
+    width: x.d2p(x0 + 1) - x.d2p(x0),
+    height: y.d2p(y0 + 1) - y.d2p(y0),
+  });
+}
+
+// Clicks and arrow keys choose a cell.
+
+function shown(meta, row, column) {
+  const place = meta.transposed ? [column, row] : [row, column];
+  return { key: meta.key, index: meta.head === null ? place : [meta.head, ...place] };
+}
+
+function choose(chart, trace, row, column) {
+  const box = chart.closest(BOX);
+  const mark = document.createElement("div");
+  mark.className = "attnviz-pick";
+  for (const [side, px] of Object.entries(pixels(box, chart, trace)(row, column)))
+    mark.style[side] = `${px}px`;
+  document.querySelectorAll(".attnviz-pick").forEach((old) => old.remove());
+  box.append(mark);
+  setTimeout(() => mark.remove(), GIVE_UP_MS);
+  box.focus({ preventScroll: true });
+  chosen = shown(trace.meta, row, column);
+  send("cell", chosen);
+}
+
+function onClick({ points, event }) {
+  const point = points && points[0];
+  if (!point || !point.data.meta) return;
+  const trace = point.fullData;
+  const chart = event.target.closest(".js-plotly-plot");
+  if (chart) choose(chart, trace, point.y - (trace.y0 || 0), point.x - (trace.x0 || 0));
+}
+
+function move(box, across, down) {
+  const [chart] = charts(box);
+  const maps = chart ? heatmaps(chart) : [];
+  const own = ({ meta }) =>
+    chosen && meta.key === chosen.key && shown(meta, 0, 0).index.length === chosen.index.length &&
+    (meta.head === null || meta.head === chosen.index[0]);
+  let place = maps.findIndex(own);
+  if (place < 0) return maps.length ? choose(chart, maps[0], 0, 0) : undefined;
+  let [row, column] = chosen.index.slice(-2);
+  if (maps[place].meta.transposed) [row, column] = [column, row];
+  const size = () => [maps[place].z.length, maps[place].z[0].length];
+  column += across;
+  if (column < 0 && place > 0) [place, column] = [place - 1, Infinity];
+  else if (column >= size()[1] && place < maps.length - 1) [place, column] = [place + 1, 0];
+  const inside = (at, count) => Math.max(0, Math.min(count - 1, at));
+  const [rows, columns] = size();
+  choose(chart, maps[place], inside(row + down, rows), inside(column, columns));
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+function onKey(event) {
+  const { key, target } = event;
+  const control = event.ctrlKey || event.metaKey;
+  if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
+    event.preventDefault();
+    press(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
+  } else if (key === "Enter" && !event.shiftKey && !control && !event.isComposing &&
+             target.matches(".st-key-text textarea")) {
+    event.preventDefault();
+    target.blur();
+    target.focus();
+  } else if (ARROWS[key] && !control && !event.altKey && target.matches(BOX)) {
+    event.preventDefault();
+    move(target, ...ARROWS[key]);
+  }
+}
+
+// Charts come and go with every run.
+
+function onDrawn(chart) {
+  chart.attnvizDrawn = true;
+  const box = chart.closest(BOX);
+  if (box) standIn(box);
+}
+
+function look() {
+  for (const box of document.querySelectorAll(BOX)) {
+    box.tabIndex = 0;
+    for (const chart of charts(box)) {
+      if (chart.attnviz || !chart.on) continue;
+      chart.attnviz = true;
+      chart.on("plotly_click", onClick);
+      chart.on("plotly_afterplot", () => onDrawn(chart));
+      if (chart.querySelector(".plot .hm")) onDrawn(chart);
     }
-  };
-  attach();
-  const watcher = new MutationObserver(attach);
-  watcher.observe(document.body, { childList: true, subtree: true });
+    standIn(box);
+  }
+}
+
+let watchers = null;
+
+function install() {
+  const changes = new MutationObserver(look);
+  changes.observe(document.body, { childList: true, subtree: true });
+  const app = document.querySelector("[data-testid=stApp]");
+  const runs = new MutationObserver(() => {
+    if (app.getAttribute("data-test-script-state") === "running") keepCopies();
+  });
+  if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
+  document.addEventListener("keydown", onKey, true);
+  watchers = [changes, runs];
+  look();
+}
+
+export default function ({ setTriggerValue, data }) {
+  send = setTriggerValue;
+  chosen = data.chosen;
+  if (!watchers) install();
   return () => {
-    watcher.disconnect();
-    for (const chart of document.querySelectorAll(".js-plotly-plot")) {
-      if (chart.attnvizClick) chart.removeListener("plotly_click", chart.attnvizClick);
-      delete chart.attnvizClick;
-    }
+    watchers?.forEach((watcher) => watcher.disconnect());
+    document.removeEventListener("keydown", onKey, true);
+    watchers = null;
   };
 }

@@ -1,94 +1,160 @@
 """The tables that a person edits: text cells, read by our own parser."""
 
-import html
+from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.core.stages import TABLES
+from attnviz.core import edit
+from attnviz.core.arrays import Array
+from attnviz.core.numbers import number_text
 from attnviz.core.trace import Trace
+from attnviz.figures.labels import cut
 from attnviz.tables import to_frame
 from attnviz.ui import state
-from attnviz.ui.parts import escape_label
+from attnviz.ui.parts import row, span
 
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
 MAX_ROWS_SHOWN = 6
+LETTER, PADDING, ICON = (
+    7.5,
+    18,
+    26,
+)  # px of a letter, a cell's sides, the sign of an editable column
+MIN_COLUMN, MAX_COLUMN = 46, 120
+MAX_TABLE = 620  # px; a wider table scrolls
 
 
-def table_title(trace: Trace, table: str, head: int | None) -> str:
-    """How a table is called in a sentence: 'W_Q head 1'."""
-    symbol = trace.info(table).symbol
-    return symbol if head is None else f"{symbol} head {head + 1}"
+@dataclass(frozen=True)
+class Grid:
+    """One table as it stands on the page.
+
+    Args:
+        table, head: which table; head is None where it has none.
+        columns_first: whether it is shown with rows and columns exchanged.
+        title: how it is called; axes: its rows and columns in words.
+        key: of its editor.
+        base: the numbers that the editor is given.
+        rows, columns: the labels.
+    """
+
+    table: str
+    head: int | None
+    columns_first: bool
+    title: str
+    axes: str
+    key: str
+    base: Array
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """A name that stays the same while the editor begins anew."""
+        return f"edit_{self.table}" + ("" if self.head is None else f"_{self.head}")
+
+    @property
+    def index_width(self) -> int:
+        return int(max(len(cut(label)) for label in self.rows) * LETTER + PADDING)
+
+    @property
+    def widths(self) -> list[int]:
+        """px of each column, by its longest number and its label."""
+        texts = [
+            max((len(number_text(v)) for v in column[:50]), default=0) for column in self.base.T
+        ]
+        return [
+            int(
+                min(
+                    max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON + 8),
+                    MAX_COLUMN,
+                )
+            )
+            for n, name in zip(texts, self.columns, strict=True)
+        ]
 
 
-def editor_row(trace: Trace, head: int, tables: list[str]) -> None:
-    """All tables of one head side by side, each with its paste box."""
+def editable(trace: Trace) -> list[str]:
+    """The tables that can be edited, in the order of the computation."""
+    tables = [key for key in edit.EDITABLE if key in trace]
+    return [key for key in tables if key != "w_o" or "output" in trace]
+
+
+def grids(trace: Trace, head: int) -> list[Grid]:
+    """All tables of one head."""
     columns_first = state.setting("tokens_as") == "columns"
-    widths = [_units(trace, table, columns_first) for table in tables]
-    for table, column in zip(tables, st.columns(widths, gap="small"), strict=True):
-        with column:
-            own_head = None if trace[table].ndim == 2 else _own_head(trace, table, head)
-            _editor(trace, table, own_head, columns_first)
+    return [_grid(trace, table, head, columns_first) for table in editable(trace)]
 
 
-def _own_head(trace: Trace, table: str, head: int) -> int:
-    n_heads = len(trace["attention"])
-    return head // (n_heads // len(trace[table]))
+def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
+    own_head = None
+    if trace[table].ndim == 3:
+        own_head = head // (len(trace["attention"]) // len(trace[table]))
+    title = trace.info(table).symbol + ("ᵀ" if columns_first else "")
+    if own_head is not None:
+        title += f" head {own_head + 1}"
+    axes = ["head·d_v" if axis == "concat" else axis for axis in trace.axes(table)[-2:]]
+    name = f"edit_{table}" + ("" if own_head is None else f"_{own_head}")
+    key, base = state.editor(name, table, own_head, columns_first)
+    _, rows, columns = state.part(table, own_head, columns_first)
+    words = " × ".join(reversed(axes) if columns_first else axes)
+    return Grid(table, own_head, columns_first, title, words, key, base, rows, columns)
 
 
-def _units(trace: Trace, table: str, columns_first: bool) -> float:
-    labels = trace.labels(table)
-    rows, columns = (labels[-1], labels[-2]) if columns_first else (labels[-2], labels[-1])
-    widest = max(len(label) for label in rows)
-    return max(3.4, 0.5 + min(widest, 10) * 0.16 + min(len(columns), 8))
+def style(shown: list[Grid]) -> str:
+    """CSS: how wide each table is; where they do not fit side by side, they wrap."""
+    rules = []
+    for grid in shown:
+        title = int(len(grid.title + grid.axes) * LETTER)
+        px = min(max(title, grid.index_width + sum(grid.widths) + 4), MAX_TABLE)
+        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ flex: {px} 1 {px}px; }}")
+    return " ".join(rules)
 
 
-def _editor(trace: Trace, table: str, head: int | None, columns_first: bool) -> None:
-    now = state.session()
-    title = table_title(trace, table, head)
-    array, rows, columns = state.table_parts(now, table, head, columns_first)
-    frame = to_frame(array, rows, columns)
-    name = f"edit_{table}" + ("" if head is None else f"_{head}")
-    revision = f"{now.revision}_{now.table_revisions.get(table, 0)}"
-    key = f"{name}_{revision}"
-    axes = trace.axes(table)[-2:]
-    words = " × ".join("head·d_v" if axis == "concat" else axis for axis in axes)
-    if columns_first:
-        title += "ᵀ"
-        words = " × ".join(reversed(words.split(" × ")))
-    with st.container(key=f"box_{name}", gap=None):
-        st.html(
-            f'<div class="table-title"><b>{html.escape(title)}</b> '
-            f"<span>{html.escape(words)}</span></div>"
-        )
+def editor_row(shown: list[Grid]) -> None:
+    """The tables side by side."""
+    with st.container(horizontal=True, gap="xsmall", key="tables"):
+        for grid in shown:
+            _editor(grid)
+
+
+def _editor(grid: Grid) -> None:
+    with st.container(key=f"box_{grid.name}", gap=None):
+        st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
+        index = [cut(label) for label in grid.rows]
         st.data_editor(
-            frame,
-            key=key,
+            to_frame(grid.base, index, grid.columns),
+            key=grid.key,
             width="stretch",
-            height=HEADER_HEIGHT + min(len(rows), MAX_ROWS_SHOWN) * ROW_HEIGHT + 2,
+            height=HEADER_HEIGHT + min(len(grid.rows), MAX_ROWS_SHOWN) * ROW_HEIGHT + 2,
             row_height=ROW_HEIGHT,
             num_rows="fixed",
             column_config={
-                column: st.column_config.TextColumn(escape_label(column), width=46)
-                for column in columns
+                "_index": st.column_config.Column(width=grid.index_width, disabled=True),
+                **{
+                    name: st.column_config.TextColumn(cut(name), width=width)
+                    for name, width in zip(grid.columns, grid.widths, strict=True)
+                },
             },
-            alt=f"Table {title}, {words}",
+            alt=f"Table {grid.title}, {grid.axes}",
             on_change=state.edit_table,
-            args=(key, table, head, title, columns_first),
+            args=(grid.key, grid.table, grid.head, grid.title, grid.columns_first),
         )
 
 
-def paste_box(trace: Trace, head: int, tables: list[str]) -> None:
+def paste_box(shown: list[Grid]) -> None:
     """A place to paste a whole table as text, from a spreadsheet, NumPy, MATLAB or LaTeX."""
-    columns_first = state.setting("tokens_as") == "columns"
-    names = {TABLES[t].symbol if t in TABLES else "X": t for t in tables}
     with st.popover("Paste a table", icon=":material/content_paste:"):
-        symbol = st.selectbox("Table", list(names), key=state.once("paste_table", "W_Q"))
-        table = names.get(symbol, tables[0])
-        own_head = None if trace[table].ndim == 2 else _own_head(trace, table, head)
-        title = table_title(trace, table, own_head)
+        by_table = {grid.table: grid for grid in shown}
+        key = state.once("paste_table", "w_q")
+        if state.setting(key) not in by_table:
+            state.show(key, shown[0].table)
+        table = st.selectbox(
+            "Table", list(by_table), key=key, format_func=lambda t: by_table[t].title
+        )
+        grid = by_table[table]
         st.text_area(
-            f"Numbers for {title}",
+            f"Its numbers, {len(grid.rows)} × {len(grid.columns)}",
             key=state.once("paste_text", ""),
             height=160,
             placeholder="From a spreadsheet, NumPy, Python, MATLAB or LaTeX",
@@ -98,5 +164,12 @@ def paste_box(trace: Trace, head: int, tables: list[str]) -> None:
                 label,
                 key=f"paste_{transpose}",
                 on_click=state.paste_table,
-                args=("paste_text", table, own_head, title, columns_first, transpose),
+                args=(
+                    "paste_text",
+                    grid.table,
+                    grid.head,
+                    grid.title,
+                    grid.columns_first,
+                    transpose,
+                ),
             )

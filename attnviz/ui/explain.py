@@ -7,24 +7,25 @@ from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 from attnviz.ui import state
-from attnviz.ui.parts import block, escape_label, line
+from attnviz.ui.parts import block, escape_label, line, row, span
+from attnviz.ui.session import place
 
-MAX_BUTTONS = 6
+MAX_BUTTONS = 8
+MAX_STEPS_BACK = 3
 
 
 def explanation(trace: Trace, decimals: int | None) -> None:
     """The panel for the chosen cell."""
-    now = state.session()
-    cell = now.chosen
-    if cell is None:
-        return
-    chain = _chain(trace, cell)
+    chain = _chain(trace, state.session().chosen)
     last = chain[-1]
-    lines = [line("panel-title", f"Where does this number come from? {last.title}")]
+    with st.container(horizontal=True, key="explain_head", vertical_alignment="center"):
+        st.html(line("panel-title", "Where does this number come from?"))
+        _copy(last, decimals)
+    lines = [line("panel-cell", last.title)]
     for derivation in chain:
         lines += _lines(derivation, decimals, derivation is last)
     block(*lines, key="explain_text")
-    _ways_down(last, decimals)
+    _ways(last, decimals)
 
 
 def _chain(trace: Trace, cell: Cell) -> list[Derivation]:
@@ -34,50 +35,53 @@ def _chain(trace: Trace, cell: Cell) -> list[Derivation]:
     if axes == ("head", "query", "key"):
         same = [stage.key for stage in trace.stages if stage.axes == axes]
         keys = same[: same.index(cell.key) + 1]
-    return [trace.explain(key, *_place(cell.index)) for key in keys]
-
-
-def _place(index: tuple[int, ...]) -> tuple[int | None, int, int]:
-    row, col = index[-2:] if len(index) > 1 else (0, index[-1])
-    return (index[0] if len(index) == 3 else None, row, col)
+    return [trace.explain(key, *place(cell)) for key in keys]
 
 
 def _lines(derivation: Derivation, decimals: int | None, last: bool) -> list[str]:
     *steps, result = derivation.steps(decimals)
     if not last:
         return [line("numbers", " = ".join((derivation.symbolic, *steps, result)))]
-    lines = [line("numbers", " = ".join((derivation.symbolic, *steps)))]
     exact = format_number(derivation.value, None)
-    lines.append(line("result", f"= {result}"))
+    results = [span("result", f"= {result}")]
     if exact != result:
-        lines.append(line("exact", f"exactly {exact}"))
+        results.append(span("exact", f"exactly {exact}"))
+    lines = [line("numbers", " = ".join((derivation.symbolic, *steps))), row("results", *results)]
     if derivation.note:
         lines.append(line("note", derivation.note))
     return lines
 
 
-def _ways_down(derivation: Derivation, decimals: int | None) -> None:
+def _copy(derivation: Derivation, decimals: int | None) -> None:
+    with st.popover("Copy", icon=":material/content_copy:", key="copy"):
+        st.latex(derivation.to_latex(decimals))
+        st.code(derivation.text(decimals), language=None, wrap_lines=True)
+        st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
+
+
+def _ways(derivation: Derivation, decimals: int | None) -> None:
+    """Back along the way, and down to the numbers that this one is made of."""
     now = state.session()
     operands = () if derivation.given else derivation.operands
-    shown = operands[:MAX_BUTTONS]
-    with st.container(horizontal=True, gap="small", key="ways"):
-        for place, cell in enumerate(now.trail):
+    with st.container(horizontal=True, gap="xsmall", key="ways"):
+        for step, cell in list(enumerate(now.trail))[-MAX_STEPS_BACK:]:
             st.button(
                 f"← {escape_label(cell.label)}",
-                key=f"back_{place}",
+                key=f"back_{step}",
                 type="tertiary",
+                help="Back to this number.",
                 on_click=state.back_to,
-                args=(place,),
+                args=(step,),
             )
-        for place, cell in enumerate(shown):
+        for number, cell in enumerate(operands[:MAX_BUTTONS]):
             st.button(
-                escape_label(f"{cell.label} {format_number(cell.value, 2)}"),
-                key=f"operand_{place}",
+                escape_label(f"{cell.label} {format_number(cell.value, decimals)}"),
+                key=f"operand_{number}",
                 help="Where does this number come from?",
                 on_click=state.choose,
                 args=(cell,),
                 kwargs={"deeper": True},
             )
-        with st.popover("Copy", icon=":material/content_copy:"):
-            st.code(derivation.text(decimals), language=None, wrap_lines=True)
-            st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
+        if len(operands) > MAX_BUTTONS:
+            more = len(operands) - MAX_BUTTONS
+            st.html(line("note", f"and {more} more: click them in the pictures and tables."))

@@ -14,7 +14,6 @@ SIZES = {
     "d_v": ("d_v", "Numbers in each value; free of d_k."),
     "d_out": ("d_out", "Numbers in each output row."),
 }
-PRESET_NAMES = {"walkthrough": "Walkthrough: major league baseball"}
 
 
 def sidebar() -> None:
@@ -26,18 +25,19 @@ def sidebar() -> None:
         st.selectbox(
             "Example",
             list(PRESETS),
-            format_func=lambda name: PRESET_NAMES.get(name, name),
+            format_func=str.capitalize,
             key=state.show("preset", scenario.preset),
             on_change=lambda: state.open_preset(state.setting("preset")),
         )
         st.text_area(
             "Text",
-            key=state.show("text", scenario.text if now.draft is None else now.draft),
+            key=state.show("text", scenario.text if now.draft is None else now.draft.text),
             height=72,
             placeholder="Type a sentence",
+            help="Enter takes the text, Shift+Enter begins a new line.",
             on_change=lambda: state.set_text(state.setting("text")),
         )
-        if state.too_long():
+        if now.draft is not None and now.draft.too_long:
             limit = edit.token_limit(scenario)
             st.button(f"Use the first {limit} tokens", key="cut", on_click=state.cut_text)
         st.selectbox(

@@ -1,0 +1,128 @@
+"""What is marked in a picture: cells that are outlined, names in bold, cells without a colour."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.core.arrays import BoolArray
+from attnviz.core.expr import Cell
+from attnviz.core.trace import Trace
+from attnviz.figures.palettes import Inks
+from attnviz.figures.panel import Panel
+from attnviz.figures.template import Spec
+from attnviz.figures.view import Marks, Sizes
+
+MAX_RUNS = 2000  # stretches of masked cells in one matrix that are hatched
+_TOKENS = ("query", "token")
+
+
+def bold(trace: Trace, marks: Marks) -> dict[str, set[int]]:
+    """For each axis the places whose names are set in bold: the chosen token's and cell's."""
+    chosen: dict[str, set[int]] = {}
+    if marks.token is not None:
+        for axis in (*_TOKENS, *_key_axes(trace)):
+            chosen.setdefault(axis, set()).add(marks.token)
+    if marks.cell is not None and len(marks.cell.index) > 1:
+        axes = trace.axes(marks.cell.key)
+        for axis, place in zip(axes[-2:], marks.cell.index[-2:], strict=True):
+            if axis in ("query", "key", "token"):
+                chosen.setdefault(axis, set()).add(place)
+    return chosen
+
+
+def _key_axes(trace: Trace) -> tuple[str, ...]:
+    return ("key",) if trace.tokens == trace.key_tokens else ()
+
+
+def outlines(trace: Trace, panel: Panel, marks: Marks, sizes: Sizes, ink: Inks) -> list[Spec]:
+    """The shapes around the marked cells of one panel; their axes are still to be named."""
+    shape = panel.values.T.shape if panel.transposed else panel.values.shape
+    drawn: list[Spec] = []
+
+    def outline(chosen: BoolArray, color: str, width: float, name: str, halo: bool = True) -> None:
+        if not chosen.any():
+            return
+        path = _boxes(chosen.T if panel.transposed else chosen)
+        if halo:  # so that the line is seen on cells of any colour
+            drawn.append(_shape(path, ink.page, width + 2, "halo"))
+        drawn.append(_shape(path, color, width, name))
+
+    changed = marks.changed.get(panel.key)
+    if changed is not None and changed.shape[-2:] == shape:
+        part = changed if panel.head is None else changed[panel.head]
+        outline(part, ink.changed, sizes.outline, "changed", halo=False)
+    axes = trace.axes(panel.key)
+    if marks.token is not None and axes[-2] in (*_TOKENS, *_key_axes(trace)):
+        chosen = np.zeros(shape, dtype=np.bool_)
+        chosen[marks.token : marks.token + 1] = True
+        color = ink.key if axes[-2] == "key" else ink.query
+        outline(chosen, color, sizes.outline * 0.8, "token")
+    keys = dict.fromkeys(cell.key for cell in marks.operands)
+    for key, color in zip(keys, (ink.query, ink.key, ink.value), strict=False):
+        cells = [cell for cell in marks.operands if cell.key == key]
+        outline(_chosen(panel, shape, cells), color, sizes.outline, "operand")
+    if marks.cell is not None:
+        outline(_chosen(panel, shape, [marks.cell]), ink.text, sizes.outline, "chosen")
+    return drawn
+
+
+def _shape(path: str, color: str, width: float, name: str) -> Spec:
+    line = {"color": color, "width": width}
+    return {"type": "path", "path": path, "line": line, "name": name, "layer": "above"}
+
+
+def _chosen(panel: Panel, shape: tuple[int, ...], cells: Sequence[Cell]) -> BoolArray:
+    chosen = np.zeros(shape, dtype=np.bool_)
+    for cell in cells:
+        own = len(cell.index) == 2 or cell.index[0] == panel.head
+        if cell.key == panel.key and own:
+            chosen[cell.index[-2:]] = True
+    return chosen
+
+
+def _boxes(chosen: BoolArray) -> str:
+    """Chosen cells -> an SVG path around each of their rectangles."""
+    return " ".join(
+        f"M{left - 0.5},{top - 0.5}H{right + 0.5}V{bottom + 0.5}H{left - 0.5}Z"
+        for top, bottom, left, right in rectangles(chosen)
+    )
+
+
+def rectangles(chosen: BoolArray) -> list[tuple[int, int, int, int]]:
+    """(rows, columns) -> first row, last row, first column, last column of each stretch.
+
+    Stretches of a row that are the same in the next row are one rectangle.
+    """
+    found: list[tuple[int, int, int, int]] = []
+    before: list[tuple[int, int]] = []
+    for row, cells in enumerate(chosen):
+        edges = np.flatnonzero(np.diff(cells, prepend=False, append=False))
+        runs = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        if runs and runs == before:
+            same = found[-len(runs) :]
+            found[-len(runs) :] = [(top, row, left, right) for top, _, left, right in same]
+        else:
+            found += [(row, row, left, right) for left, right in runs]
+        before = runs
+    return found
+
+
+def hatching(chosen: BoolArray, ink: Inks, shape: str) -> Spec | None:
+    """Cells that have no colour: a hatched ground, in a layer of its own."""
+    spans = rectangles(chosen) if chosen.any() else []
+    if not 0 < len(spans) <= MAX_RUNS:
+        return None
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for top, bottom, left, right in spans:
+        x += [left - 0.5, right + 0.5, right + 0.5, left - 0.5, None]
+        y += [top - 0.5, top - 0.5, bottom + 0.5, bottom + 0.5, None]
+    pattern = {"shape": shape, "size": 7, "solidity": 0.18}
+    return {
+        "type": "scatter",
+        "x": x[:-1],
+        "y": y[:-1],
+        "mode": "none",
+        "fill": "toself",
+        "fillpattern": pattern | {"fgcolor": ink.hatch, "bgcolor": ink.masked},
+    }

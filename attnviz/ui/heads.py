@@ -1,0 +1,41 @@
+"""Which heads are shown, and whose tables."""
+
+import streamlit as st
+
+from attnviz.core.trace import Trace
+from attnviz.ui import state
+
+ALL = "all heads"
+ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
+MAX_TABS = 8
+
+
+def choose_heads(trace: Trace) -> list[int]:
+    """Let a person choose; gives the heads that are shown in full."""
+    n_heads = len(trace["attention"])
+    names = [ALL, *(f"head {head + 1}" for head in range(n_heads))]
+    roomy = n_heads <= ROOMY_HEADS and len(trace.tokens) <= ROOMY_TOKENS
+    start = ALL if roomy else names[1]
+    if state.setting("heads") not in names or state.setting("roomy") != roomy:
+        state.show("heads", start)
+        state.show("roomy", roomy)
+    key = state.once("heads", start)
+    if n_heads <= MAX_TABS:
+        chosen = st.segmented_control(
+            "Heads", names, key=key, label_visibility="collapsed", required=True
+        )
+    else:
+        chosen = st.selectbox("Heads", names, key=key, label_visibility="collapsed", width=160)
+    place = names.index(str(chosen))
+    return [place - 1] if place else list(range(n_heads))
+
+
+def table_head(trace: Trace, heads: list[int]) -> int:
+    """The head whose tables are shown: the one that is large, or that of the chosen cell."""
+    if len(heads) == 1:
+        return heads[0]
+    chosen = state.session().chosen
+    axis = trace.axes(chosen.key)[0]
+    if axis == "kv_head":
+        return chosen.index[0] * (len(trace["attention"]) // len(trace[chosen.key]))
+    return chosen.index[0] if axis == "head" else heads[0]

@@ -1,0 +1,227 @@
+"""What one visitor's page holds, and how it changes; plain Python without Streamlit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attnviz.core import (
+    PRESETS,
+    AttnvizError,
+    LimitError,
+    Scenario,
+    TextError,
+    Trace,
+    edit,
+    run,
+)
+from attnviz.core.arrays import Array
+from attnviz.core.expr import Cell
+from attnviz.core.numbers import number_text
+from attnviz.core.presets import WALKTHROUGH
+
+MAX_HISTORY = 200
+
+Typed = dict[tuple[int, str], str | None]  # (row position, column name) -> text
+
+
+@dataclass
+class Editor:
+    """One table editor on the page.
+
+    The browser keeps what was typed over the base that it was given, and asks for another run
+    when a base already holds it. So an editor keeps the base that it began with.
+
+    Args:
+        base: the table as the editor was given it, rows and columns as on the screen.
+        columns: the names of its columns.
+        typed: what was typed over the base and has been dealt with.
+    """
+
+    base: Array
+    columns: tuple[str, ...]
+    typed: Typed = field(default_factory=dict)
+
+    def fresh(
+        self, edited_rows: Mapping[Any, Mapping[str, Any]]
+    ) -> dict[int | str, dict[str, Any]]:
+        """What is new in what the browser reports; a cell set back is left out of its report."""
+        now: Typed = {
+            (int(row), name): text
+            for row, cells in edited_rows.items()
+            for name, text in cells.items()
+        }
+        new: Typed = {at: text for at, text in now.items() if self.typed.get(at, self) != text}
+        for row, name in self.typed.keys() - now.keys():
+            new[row, name] = number_text(self.base[row, self.columns.index(name)])
+        self.typed = now
+        rows: dict[int | str, dict[str, Any]] = {}
+        for (row, name), text in new.items():
+            rows.setdefault(row, {})[name] = text
+        return rows
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A text that was refused: as it was typed, and why."""
+
+    text: str
+    error: AttnvizError
+
+    @property
+    def hint(self) -> bool:
+        """Whether it is no mistake, only nothing yet."""
+        return isinstance(self.error, TextError)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether its beginning could be taken."""
+        return isinstance(self.error, LimitError)
+
+
+@dataclass
+class Session:
+    """One visitor's page.
+
+    Args:
+        scenario, trace: what is shown, and its computation: always the last good one.
+        past, future: for undo and redo.
+        revisions: for each table how often its editor had to begin anew.
+        editors: the editors on the page, by key.
+        refused: the one sentence on a change that was not made.
+        notes: sentences on what a change did.
+        draft: a text that was refused and still stands in its field.
+        chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
+        transposable: a square table just pasted, that may be meant the other way round.
+    """
+
+    scenario: Scenario
+    trace: Trace
+    chosen: Cell
+    past: list[Scenario] = field(default_factory=list)
+    future: list[Scenario] = field(default_factory=list)
+    revisions: dict[str, int] = field(default_factory=dict)
+    editors: dict[str, Editor] = field(default_factory=dict)
+    refused: str = ""
+    notes: tuple[str, ...] = ()
+    draft: Draft | None = None
+    trail: tuple[Cell, ...] = ()
+    transposable: tuple[str, int | None] | None = None
+
+    @classmethod
+    def new(cls) -> "Session":
+        """The walkthrough, as the page opens."""
+        scenario = PRESETS[WALKTHROUGH]
+        trace = run(scenario)
+        return cls(scenario, trace, opening_cell(trace))
+
+    @property
+    def problem(self) -> str:
+        """The one sentence on what is not as it was asked for; empty when all is well."""
+        return self.refused or (str(self.draft.error) if self.draft else "")
+
+    @property
+    def hint(self) -> bool:
+        """Whether the problem is no mistake, such as an empty text."""
+        return not self.refused and self.draft is not None and self.draft.hint
+
+    def quiet(self) -> None:
+        """Forget the sentences on earlier changes."""
+        self.refused, self.notes, self.transposable = "", (), None
+
+    def take(self, changed: edit.Change, typed_into: str = "") -> None:
+        """Go on with a changed scenario, and remember the way back.
+
+        Args:
+            changed: the scenario and the sentence on what changed.
+            typed_into: the table whose own editor made the change and already shows it.
+
+        Raises:
+            AttnvizError: it cannot be computed; the old state stays.
+        """
+        scenario, note = changed
+        trace = run(scenario)
+        if note:
+            self.notes += (note,)
+        if not scenario.same(self.scenario):
+            self.past = [*self.past[-MAX_HISTORY + 1 :], self.scenario]
+            self.future = []
+        self.show(scenario, trace, typed_into)
+
+    def undo(self) -> None:
+        """Back to the scenario before the last change."""
+        if self.past:
+            self.future.append(self.scenario)
+            self._go(self.past.pop(), "Undone.")
+
+    def redo(self) -> None:
+        """Forward again after undo."""
+        if self.future:
+            self.past.append(self.scenario)
+            self._go(self.future.pop(), "Done again.")
+
+    def _go(self, scenario: Scenario, note: str) -> None:
+        self.quiet()
+        self.notes, self.draft = (note,), None
+        self.show(scenario, run(scenario))
+
+    def show(self, scenario: Scenario, trace: Trace, typed_into: str = "") -> None:
+        """Put another state on the page; editors of tables that changed begin anew."""
+        for table in edit.EDITABLE:
+            if table != typed_into and not _same_table(self.trace, trace, table):
+                self.begin_anew(table)
+        self.scenario, self.trace = scenario, trace
+        self.chosen = still(trace, self.chosen) or opening_cell(trace)
+        kept = (still(trace, cell) for cell in self.trail)
+        self.trail = tuple(cell for cell in kept if cell is not None)
+
+    def begin_anew(self, table: str) -> None:
+        """Let the editors of a table forget what was typed and show the table as it is."""
+        self.revisions[table] = self.revisions.get(table, 0) + 1
+
+    def choose(self, cell: Cell, *, deeper: bool = False) -> None:
+        """Open the arithmetic of a cell; `deeper` keeps the way back."""
+        found = still(self.trace, cell)
+        if found is None:
+            return
+        self.trail = (*self.trail, self.chosen) if deeper else ()
+        self.chosen = found
+        self.quiet()
+
+    def back_to(self, place: int) -> None:
+        """Back along the way to an earlier cell."""
+        self.chosen, self.trail = self.trail[place], self.trail[:place]
+
+
+def opening_cell(trace: Trace) -> Cell:
+    """The largest weight of the second query of the last head: a number worth asking about."""
+    weights = trace["attention"]
+    row = min(1, weights.shape[1] - 1)
+    return trace.cell("attention", (len(weights) - 1, row, int(weights[-1, row].argmax())))
+
+
+def still(trace: Trace, cell: Cell) -> Cell | None:
+    """The same cell in a trace, or None where there is none."""
+    if cell.key not in trace:
+        return None
+    shape = trace[cell.key].shape
+    inside = len(shape) == len(cell.index) and all(
+        0 <= i < n for i, n in zip(cell.index, shape, strict=True)
+    )
+    return trace.cell(cell.key, cell.index) if inside else None
+
+
+def place(cell: Cell) -> tuple[int | None, int, int]:
+    """A cell's head (None where it has none), row and column."""
+    head = cell.index[0] if len(cell.index) == 3 else None
+    row = cell.index[-2] if len(cell.index) > 1 else 0
+    return head, row, cell.index[-1]
+
+
+def _same_table(old: Trace, new: Trace, table: str) -> bool:
+    if (table in old) != (table in new):
+        return False
+    if table == "x" and old.tokens != new.tokens:
+        return False
+    return table not in new or np.array_equal(old[table], new[table])
