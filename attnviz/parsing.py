@@ -117,10 +117,11 @@ def parse_block(text: str) -> Block:
             where="pasted table",
             hint="Print the whole table first, in NumPy with np.set_printoptions(threshold=10**9).",
         )
-    rows = _rows(text.translate(_MINUS_SIGNS).strip())
+    text = text.lstrip("\ufeff").translate(_MINUS_SIGNS)
+    rows, labelled = _rows(text.strip("\r\n"))
     if not rows:
         raise FormatError("there is no table in it", where="pasted table", hint=_HOW)
-    rows, labels = _without_labels(rows)
+    rows, labels = _without_labels(rows) if labelled else (rows, [])
     width = len(rows[0])
     notes: dict[str, None] = dict.fromkeys(labels)
     values = np.empty((len(rows), width))
@@ -143,45 +144,68 @@ def parse_block(text: str) -> Block:
     return Block(values, tuple(notes))
 
 
-def _rows(text: str) -> list[list[str]]:
+def _rows(text: str) -> tuple[list[list[str]], bool]:
+    """The items of a table, and whether its form may have labels in it."""
     if _LATEX_BEGIN.search(text):
-        return _latex_rows(text)
+        return _latex_rows(text), False
+    if re.match(r"\s*\(\s*\(", text):  # tuples of tuples
+        text = text.translate(str.maketrans("()", "[]"))
     wrapped = bool(_WRAPPERS.search(text))
     text = _WRAPPERS.sub("", text)
     if "[" in text or wrapped:
         body = re.sub(r"^\s*[A-Za-z_]\w*\s*=(?!=)", "", text)
         body = re.sub(r",\s*(?:dtype|device|requires_grad|grad_fn)\s*=[^,)]*", "", body)
         body = body.strip().rstrip(";").rstrip().rstrip(")").strip()
-        return _bracket_rows(body)
+        return _bracket_rows(body), False
     lines = [line.strip() if "\t" not in line else line for line in text.splitlines()]
     lines = [
         line
         for line in lines
         if line.strip() and not re.fullmatch(r"\|?[\s:|-]*-[\s:|-]*\|?", line)
     ]
-    if all(line.startswith("|") for line in lines):
+    return _line_rows(lines), True
+
+
+def _line_rows(lines: list[str]) -> list[list[str]]:
+    if lines and all(line.startswith("|") for line in lines):
         return [[item.strip() for item in line.strip("|").split("|")] for line in lines]
     parts = lines[0].strip(";").split(";") if len(lines) == 1 else []
     if len(parts) > 1 and all(len(part.split()) > 1 for part in parts):
         return [_split_items(part) for part in parts]  # MATLAB's rows without its brackets
     for separator in ("\t", ";"):
         if any(separator in line for line in lines):
-            return [[item.strip() for item in line.split(separator)] for line in lines]
+            return [[_unquoted(item) for item in line.split(separator)] for line in lines]
     return [_split_items(line) for line in lines]
 
 
+def _unquoted(item: str) -> str:
+    item = item.strip()
+    quoted = len(item) > 1 and item[0] == item[-1] and item[0] in "\"'"
+    return item[1:-1].strip() if quoted else item
+
+
 def _split_items(line: str) -> list[str]:
-    """Items of one line: by comma where commas separate, by blanks otherwise."""
-    line = line.strip().strip(",").strip()
+    """Items of one line: by comma where commas separate, by blanks otherwise.
+
+    Raises:
+        FormatError: a comma could be a decimal comma as well as a separator.
+    """
+    line = line.strip()
     blanks = re.split(r"\s+(?!/)(?<!/\s)", line)
-    if len(blanks) > 1 and all(map(_is_number, blanks)):
-        return blanks
-    parts = [part.strip() for part in line.split(",")]
-    if len(parts) > 1 and (re.search(r",\s", line) or "." in line or len(parts) > 2):
-        return parts
-    if len(parts) > 1 and len(blanks) == 1:
-        return parts  # "1,2" as a line of a table: two items, as CSV has it
-    return blanks
+    if "," not in line or not any(item[0] == "," or item[-1] == "," for item in blanks):
+        if len(blanks) > 1 and all(map(_is_number, blanks)):
+            return blanks
+        if "," not in line:
+            return [_unquoted(item) for item in blanks]
+    spaced = len(re.findall(r",\s|\s,", line))
+    bare = re.fullmatch(r"[+-]?[0-9]+,[0-9]+", line)
+    if bare or (0 < spaced < line.count(",") and "." not in line):
+        raise FormatError(
+            f"the commas in “{_shown(line)}” may be decimal commas or separators",
+            where="pasted table",
+            hint="Put tabs, semicolons or blanks between the numbers, or type decimal points.",
+        )
+    return [_unquoted(item) for item in line.split(",")]
 
 
 def _bracket_rows(text: str) -> list[list[str]]:
@@ -202,13 +226,17 @@ def _bracket_rows(text: str) -> list[list[str]]:
             expected="a table of rows",
             hint="Paste one head at a time.",
         )
+    if len(re.findall(r"\[\s*\[", text)) > 1:
+        raise FormatError(
+            "there are several tables", where="pasted table", hint="Paste one head at a time."
+        )
     rows = re.findall(r"\[([^\[\]]*)\]", text)
     rest = re.sub(r"\[[^\[\]]*\]", "", text)
     if re.sub(r"[\[\],\s]", "", rest):
         raise FormatError(
             f"“{_shown(rest)}” stands between the rows", where="pasted table", hint=_HOW
         )
-    return [_split_items(" ".join(row.split())) for row in rows if row.strip()]
+    return [_split_items(" ".join(row.split()).rstrip(", ")) for row in rows if row.strip()]
 
 
 def _latex_rows(text: str) -> list[list[str]]:
@@ -228,13 +256,18 @@ def _is_number(item: str) -> bool:
     return True
 
 
+def _is_label(item: str) -> bool:
+    """Whether an item may name a row or column: a word, never a number gone wrong."""
+    return not item or ((item[0].isalpha() or item[0] == "_") and item.lower() not in _NOT_FINITE)
+
+
 def _without_labels(rows: list[list[str]]) -> tuple[list[list[str]], list[str]]:
     notes = []
-    if len(rows) > 1 and not any(map(_is_number, rows[0])) and any(map(_is_number, rows[1])):
+    if len(rows) > 1 and all(map(_is_label, rows[0])) and any(map(_is_number, rows[1])):
         rows = rows[1:]
         notes.append("the first line was taken as column names")
     has_more = all(len(row) > 1 for row in rows)
-    if has_more and not any(_is_number(row[0]) for row in rows) and _is_number(rows[0][1]):
+    if has_more and all(row[0] and _is_label(row[0]) for row in rows) and _is_number(rows[0][1]):
         rows = [row[1:] for row in rows]
         notes.append("the first column was taken as row names")
     return rows, notes

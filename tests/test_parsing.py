@@ -41,6 +41,8 @@ def test_a_number_that_is_not_zero_never_shows_as_zero(x: float, decimals: int) 
         (-0.001, 2, "−1e−3"),
         (0.5, 2, "0.50"),
         (123456789.0, 2, "1.23e8"),
+        (123456.78, 6, "1.234568e5"),
+        (99999.999, 2, "1e5"),
         (float("-inf"), 2, "−∞"),
         (0.1, None, "0.1"),
     ],
@@ -164,6 +166,25 @@ def test_every_form_of_table_reads_back(form: str, a: np.ndarray) -> None:
     np.testing.assert_array_equal(parse_block(WRITERS[form](a)).values, a)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 ,2\n3 ,4",
+        "[[1 ,2],[3 ,4]]",
+        "[[1, 2], [3, 4]]",
+        "((1, 2), (3, 4))",
+        '"1","2.0"\n"3","4.0"',
+        "\ufeff1 2\n3 4",
+        "1, 2\n3, 4",
+        "[1 2; 3 4]",
+    ],
+)
+def test_commas_with_blanks_separate(text: str) -> None:
+    block = parse_block(text)
+    np.testing.assert_array_equal(block.values, [[1, 2], [3, 4]])
+    assert block.notes == ()
+
+
 def test_labels_are_left_out_and_said() -> None:
     block = parse_block("\td0\td1\na\t1\t2\nb\t3\t4")
     np.testing.assert_array_equal(block.values, [[1, 2], [3, 4]])
@@ -180,6 +201,18 @@ def test_labels_are_left_out_and_said() -> None:
         ("[[[1, 2]]]", "three levels"),
         ("", "no table"),
         ("[[1, inf]]", "row 1, item 2"),
+        ("inf\t2\ninf\t3", "row 1, item 1"),
+        ("[[nan, 2.], [nan, 3.]]", "row 1, item 1"),
+        ("1e999 2", "row 1, item 1"),
+        ("nan nan\n1 2", "row 1, item 1"),
+        ("1,234.5\t2", "row 1, item 1"),
+        ("50%\t2", "row 1, item 1"),
+        ("0x10 1", "row 1, item 1"),
+        ("\t2\t3", "row 1, item 1"),
+        (",1,2", "row 1, item 1"),
+        ("1,5\n2,5", "decimal commas or separators"),
+        ("0,5, 1,5", "decimal commas or separators"),
+        ("[[1, 2], [3, 4]]\n[[5, 6], [7, 8]]", "several tables"),
     ],
 )
 def test_bad_tables_name_the_place(text: str, words: str) -> None:

@@ -32,8 +32,8 @@ def format_number(x: float, decimals: int | None, *, trim: bool = False) -> str:
         text = number_text(x)
     else:
         text = f"{x:.{decimals}f}"
-        if (x and not text.strip("-0.")) or abs(x) >= _BIG:
-            mantissa, exponent = f"{x:.{min(decimals, 2)}e}".split("e")
+        if (x and not text.strip("-0.")) or abs(float(text)) >= _BIG:
+            mantissa, exponent = f"{x:.{decimals}e}".split("e")
             text = f"{_trimmed(mantissa)}e{int(exponent)}"
         elif trim:
             text = _trimmed(text)
