@@ -298,7 +298,13 @@ def randomise(scenario: Scenario, seed: int | None) -> Change:
         for name, table in scenario.params.tables().items()
     }
     new = replace(scenario, seed=seed, params=Params(**tables), x_edits={})
-    return new, f"All tables drawn from seed {seed}. Undo brings the old numbers back."
+    note = f"{', '.join(TABLES[name].symbol for name in tables)} drawn from seed {seed}."
+    kept = [visible(token) for token in dict.fromkeys(scenario.tokens) if token in new.lexicon]
+    if kept:
+        note += f" X keeps the example's embeddings of {', '.join(kept)}."
+    if scenario.x_edits:
+        note += f" {len(scenario.x_edits)} cells typed into X are gone."
+    return new, f"{note} Undo brings the old numbers back."
 
 
 def set_config(scenario: Scenario, **choices: Any) -> Change:

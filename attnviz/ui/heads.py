@@ -5,7 +5,6 @@ import streamlit as st
 from attnviz.core.trace import Trace
 from attnviz.ui import state
 
-ALL = "all heads"
 ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
 MAX_TABS = 8
 
@@ -13,9 +12,9 @@ MAX_TABS = 8
 def choose_heads(trace: Trace) -> list[int]:
     """Let a person choose; gives the heads that are shown in full."""
     n_heads = len(trace["attention"])
-    names = [ALL, *(f"head {head + 1}" for head in range(n_heads))]
+    names = [state.ALL_HEADS, *map(state.head_name, range(n_heads))]
     roomy = n_heads <= ROOMY_HEADS and len(trace.tokens) <= ROOMY_TOKENS
-    start = ALL if roomy else names[1]
+    start = state.ALL_HEADS if roomy else names[1]
     if state.setting("heads") not in names or state.setting("roomy") != roomy:
         state.show("heads", start)
         state.show("roomy", roomy)
@@ -27,7 +26,10 @@ def choose_heads(trace: Trace) -> list[int]:
     else:
         chosen = st.selectbox("Heads", names, key=key, label_visibility="collapsed", width=160)
     place = names.index(str(chosen))
-    return [place - 1] if place else list(range(n_heads))
+    if not place:
+        return list(range(n_heads))
+    state.session().look_at(place - 1)
+    return [place - 1]
 
 
 def table_head(trace: Trace, heads: list[int]) -> int:

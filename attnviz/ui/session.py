@@ -189,16 +189,22 @@ class Session:
         self.chosen = found
         self.quiet()
 
+    def look_at(self, head: int) -> None:
+        """Open a cell of this head, when the open one belongs to a head that is not shown."""
+        axis = self.trace.axes(self.chosen.key)[0]
+        if axis == "head" and self.chosen.index[0] != head:
+            self.chosen, self.trail = opening_cell(self.trace, head), ()
+
     def back_to(self, place: int) -> None:
         """Back along the way to an earlier cell."""
         self.chosen, self.trail = self.trail[place], self.trail[:place]
 
 
-def opening_cell(trace: Trace) -> Cell:
-    """The largest weight of the second query of the last head: a number worth asking about."""
+def opening_cell(trace: Trace, head: int = -1) -> Cell:
+    """The largest weight of the second query of a head, the last one as a rule."""
     weights = trace["attention"]
-    row = min(1, weights.shape[1] - 1)
-    return trace.cell("attention", (len(weights) - 1, row, int(weights[-1, row].argmax())))
+    head, row = head % len(weights), min(1, weights.shape[1] - 1)
+    return trace.cell("attention", (head, row, int(weights[head, row].argmax())))
 
 
 def still(trace: Trace, cell: Cell) -> Cell | None:

@@ -17,6 +17,7 @@ from attnviz.tables import EditResult, apply_edits, place_block
 from attnviz.ui.session import Draft, Editor, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
+ALL_HEADS = "all heads"
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
 
@@ -118,11 +119,21 @@ def choose(cell: Cell, *, deeper: bool = False) -> None:
     session().choose(cell, deeper=deeper)
 
 
+def head_name(head: int) -> str:
+    """What a head is called in the choice of heads."""
+    return f"head {head + 1}"
+
+
 def clicked() -> None:
     """Open the arithmetic of the cell that was clicked, or reached by arrow keys."""
     event = setting("bridge", {}).get("cell")
     if event:
-        choose(Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0))
+        cell = Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0)
+        choose(cell)
+        trace = session().trace
+        one_head = setting("heads") != ALL_HEADS
+        if one_head and cell.key in trace and trace.axes(cell.key)[0] == "head":
+            show("heads", head_name(cell.index[0]))  # a click on a thumbnail shows its head
 
 
 def back_to(step: int) -> None:

@@ -139,20 +139,20 @@ class Driver:
     def ticks(self, chart: str) -> dict[str, list[str]]:
         return dict(self.page.evaluate(_TICKS, chart))
 
-    def click_matrix(self, chart: str, key: str, row: int, column: int) -> None:
-        """Click the middle of a cell of a heatmap."""
+    def click_matrix(self, chart: str, key: str, row: int, column: int, nth: int = 0) -> None:
+        """Click the middle of a cell of a heatmap, the nth of its kind in the chart."""
         place = self.page.evaluate(
-            """([chart, key, row, column]) => {
+            """([chart, key, row, column, nth]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
               gd.scrollIntoView({block: 'center'});
-              const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta.key === key);
+              const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta.key === key)[nth];
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               const box = gd.getBoundingClientRect();
               return [box.left + x._offset + x.d2p(column + (t.y0 || 0)),
                       box.top + y._offset + y.d2p(row + (t.y0 || 0))];
             }""",
-            [chart, key, row, column],
+            [chart, key, row, column, nth],
         )
         self.click(*place)
         self.page.wait_for_timeout(300)

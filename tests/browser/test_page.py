@@ -179,3 +179,10 @@ def test_chosen_cell_survives_an_edit(driver: Driver) -> None:
     driver.click_matrix("head_1", "scores", 2, 1)
     driver.type_cell("w_q_1", 0, 0, "1")
     assert "q_baseball · k_league" in driver.explanation()
+
+
+def test_a_click_on_a_thumbnail_shows_its_head(driver: Driver) -> None:
+    driver.set_text("the quick brown fox jumps")
+    driver.click_matrix("thumbs", "attention", 1, 2, nth=1)
+    assert driver.answer().startswith("head 2: quick attends to brown")
+    assert driver.matrix("head_1", "attention").shape == (5, 5)

@@ -248,3 +248,9 @@ def test_overflow_is_named_and_the_picture_stays(app: AppTest) -> None:
     edit(app, "w_k_1", {0: {"d0": "1e300"}})
     assert "float64" in problem(app)
     assert np.isfinite(trace(app)["output"]).all()
+
+
+def test_the_answer_speaks_of_the_head_that_is_shown(app: AppTest) -> None:
+    app.text_area(key="text").set_value("the quick brown fox jumps over the dog")
+    go(app)
+    assert app.session_state["attnviz"].chosen.index[0] == 0
