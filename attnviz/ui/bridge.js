@@ -26,7 +26,8 @@ function keepCopies() {
 
 function standIn(box) {
   const drawn = charts(box);
-  if (drawn.length === 1 && drawn[0].attnvizDrawn) return settle(box, drawn[0]);
+  if (drawn.length === 1 && drawn[0].attnvizDrawn && drawn[0].clientHeight > 0)
+    return settle(box, drawn[0]);
   if (!box.attnvizCopy || box.attnvizGhost) return;
   const ghost = document.createElement("div");
   ghost.className = "attnviz-ghost";
@@ -177,12 +178,16 @@ function look() {
       chart.attnviz = true;
       chart.on("plotly_click", onClick);
       chart.on("plotly_afterplot", () => onDrawn(chart));
-      if (chart.querySelector(".plot .hm")) onDrawn(chart);
+      if (chart.querySelector(".infolayer .annotation")) onDrawn(chart);
+      sizes.observe(chart); // a chart may be drawn before it has got its place
     }
     standIn(box);
   }
 }
 
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) if (target.isConnected) standIn(target.closest(BOX));
+});
 let watchers = null;
 
 function install() {
@@ -194,7 +199,7 @@ function install() {
   });
   if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
   document.addEventListener("keydown", onKey, true);
-  watchers = [changes, runs];
+  watchers = [changes, runs, sizes];
   look();
 }
 

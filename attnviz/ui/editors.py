@@ -16,11 +16,7 @@ from attnviz.ui.parts import row, span
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
 MAX_ROWS_SHOWN = 6
-LETTER, PADDING, ICON = (
-    7.5,
-    18,
-    26,
-)  # px of a letter, a cell's sides, the sign of an editable column
+LETTER, PADDING, ICON = 7, 18, 30  # px of a letter, a cell's sides, a header's sign of editing
 MIN_COLUMN, MAX_COLUMN = 46, 120
 MAX_TABLE = 620  # px; a wider table scrolls
 
@@ -66,7 +62,7 @@ class Grid:
         return [
             int(
                 min(
-                    max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON + 8),
+                    max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON),
                     MAX_COLUMN,
                 )
             )
@@ -74,16 +70,11 @@ class Grid:
         ]
 
 
-def editable(trace: Trace) -> list[str]:
-    """The tables that can be edited, in the order of the computation."""
-    tables = [key for key in edit.EDITABLE if key in trace]
-    return [key for key in tables if key != "w_o" or "output" in trace]
-
-
 def grids(trace: Trace, head: int) -> list[Grid]:
     """All tables of one head."""
     columns_first = state.setting("tokens_as") == "columns"
-    return [_grid(trace, table, head, columns_first) for table in editable(trace)]
+    tables = [key for key in edit.EDITABLE if key in trace]
+    return [_grid(trace, table, head, columns_first) for table in tables]
 
 
 def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
