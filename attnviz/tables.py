@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from attnviz.core.arrays import Array
-from attnviz.core.errors import AttnvizError, FormatError, NumberError, ShapeError
-from attnviz.core.numbers import number_text
-from attnviz.parsing import Block, has_thousands, parse_block, parse_number
+from attnviz.core.errors import AttnvizError, NumberError, ShapeError
+from attnviz.core.numbers import number_text, parse_number
+from attnviz.parsing import Block, parse_block
 
 Cells = dict[tuple[int, int], float]
+MAX_SENTENCES = 5  # about single cells; with more, the rest is counted
 
 
 def to_frame(array: Array, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
@@ -43,35 +44,39 @@ def place_block(
 ) -> EditResult:
     """A pasted table into a table, from a cell rightwards and downwards; all of it or nothing.
 
-    A block that fits only the other way round is transposed, with a note.
+    A block that is the whole table the other way round is transposed, with a note.
+
+    Args:
+        block: what was pasted.
+        shape: rows and columns of the table.
+        at: the cell of the table where the block's first number goes.
+        title: how the table is called in a sentence.
+        transpose: whether rows and columns of the block are exchanged first.
 
     Raises:
         ShapeError: it does not fit; the sentence names both sizes.
     """
     values, notes = block.values, [f"{title}: {note}." for note in block.notes]
-    room = (shape[0] - at[0], shape[1] - at[1])
-
-    def fits(size: tuple[int, ...]) -> bool:
-        return size[0] <= room[0] and size[1] <= room[1]
-
-    other = values.shape[::-1]
     if transpose:
         values = values.T
-    elif values.shape != shape and other == shape and at == (0, 0):
+    elif values.shape != shape and values.shape[::-1] == shape and at == (0, 0):
+        notes.append(f"{title}: the pasted table is {_size(values.shape)}, so it was transposed.")
         values = values.T
-        notes.append(f"{title}: the pasted table is {other[1]} × {other[0]}, so it was transposed.")
-    if not fits(values.shape):
-        where = f"{title}, from row {at[0] + 1}, column {at[1] + 1}"
+    room = (shape[0] - at[0], shape[1] - at[1])
+    if values.shape[0] > room[0] or values.shape[1] > room[1]:
         raise ShapeError(
-            "the pasted table does not fit",
-            where=where,
-            expected=f"at most {room[0]} × {room[1]}",
-            got=f"{values.shape[0]} × {values.shape[1]}",
+            f"the pasted table does not fit from row {at[0] + 1}, column {at[1] + 1} on",
+            expected=f"at most {_size(room)}",
+            got=_size(values.shape),
             hint="Nothing was changed.",
         )
     cells = {(at[0] + r, at[1] + c): float(values[r, c]) for r, c in np.ndindex(*values.shape)}
     square = values.shape == shape and shape[0] == shape[1] and shape[0] > 1
     return EditResult(cells, notes=tuple(notes), transposable=square and not transpose)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} × {shape[1]}"
 
 
 def apply_edits(
@@ -83,68 +88,74 @@ def apply_edits(
 ) -> EditResult:
     """What a table editor reports -> new numbers, refusals and notes.
 
+    A table pasted as text into one cell, or line by line down one column (as a grid takes the
+    clipboard), fills the table from there; see `place_block`.
+
     Args:
         array: the table before the edit, (row, column).
         edited_rows: row position -> column name -> the text typed, None for a deleted cell.
         rows, columns: the labels of the table.
         title: how the table is called in a sentence.
     """
+    place = {str(name): c for c, name in enumerate(columns)}
     typed = {
-        (int(row), list(columns).index(str(name))): "" if text is None else str(text)
+        (int(row), place[str(name)]): "" if text is None else str(text)
         for row, cells in edited_rows.items()
         for name, text in cells.items()
-        if str(name) in columns
+        if str(name) in place and 0 <= int(row) < len(rows)
     }
-    pasted = _pasted_block(typed, array.shape, title)
-    if pasted is not None:
-        return pasted
+    if _is_pasted(typed):
+        at, text = min(typed), "\n".join(typed[key] for key in sorted(typed))
+        try:
+            return place_block(parse_block(text), (len(rows), len(columns)), at, title)
+        except AttnvizError as error:
+            kept = "" if isinstance(error, ShapeError) else " Nothing was changed."
+            return EditResult(problems=(f"{_where(title, rows, columns, at)}: {error}{kept}",))
     done: Cells = {}
     problems, notes = [], []
     for (r, c), text in sorted(typed.items()):
-        where = f"{title}, row {rows[r]}, column {columns[c]}"
+        where = _where(title, rows, columns, (r, c))
         try:
             parsed = parse_number(text)
         except NumberError as error:
-            kept = f"The old value {number_text(array[r, c])} stays."
-            problems.append(f"{where}: {error.message}. {kept} {error.hint}")
+            old = number_text(array[r, c])
+            problems.append(f"{where}: {error.message}; the old value {old} stays. {error.hint}")
         else:
             done[r, c] = parsed.value
             if parsed.note:
                 notes.append(f"{where}: {parsed.note}.")
-    return EditResult(done, tuple(problems), tuple(notes))
+    return EditResult(
+        done,
+        _first(problems, f"{title}: {{}} more cells were refused and keep their old values."),
+        _first(notes, f"{title}: {{}} more cells were read in this way."),
+    )
 
 
-def _pasted_block(
-    typed: dict[tuple[int, int], str], shape: tuple[int, ...], title: str
-) -> EditResult | None:
-    """A table pasted as text: in one cell, or its lines down one column."""
-    columns = {c for _, c in typed}
-    if len(columns) != 1 or not any(_looks_like_block(text) for text in typed.values()):
-        return None
-    at = min(typed)
-    lines = [typed[key] for key in sorted(typed)]
-    if [r for r, _ in sorted(typed)] != list(range(at[0], at[0] + len(lines))):
-        return None
-    try:
-        block = parse_block("\n".join(lines))
-        return place_block(block, (shape[0], shape[1]), at, title)
-    except AttnvizError as error:
-        where = "" if title in str(error) else f"{title}: "
-        kept = "" if "Nothing was changed" in str(error) else " Nothing was changed."
-        return EditResult(problems=(f"{where}{error}{kept}",))
+def _where(title: str, rows: Sequence[str], columns: Sequence[str], at: tuple[int, int]) -> str:
+    return f"{title}, row {rows[at[0]]}, column {columns[at[1]]}"
+
+
+def _first(sentences: list[str], rest: str) -> tuple[str, ...]:
+    if len(sentences) <= MAX_SENTENCES + 1:
+        return tuple(sentences)
+    return (*sentences[:MAX_SENTENCES], rest.format(len(sentences) - MAX_SENTENCES))
+
+
+def _is_pasted(typed: Mapping[tuple[int, int], str]) -> bool:
+    """Whether cells hold a table pasted as text: in one cell, or its lines down one column."""
+    if len({c for _, c in typed}) != 1:
+        return False
+    places = sorted(r for r, _ in typed)
+    return places[-1] - places[0] + 1 == len(places) and any(
+        _looks_like_block(text) for text in typed.values()
+    )
 
 
 def _looks_like_block(text: str) -> bool:
-    """Whether a cell's text is more than one number."""
-    if has_thousands(text):
-        return False
+    """Whether a cell's text is more than one number, or a line of such a table."""
+    if "[" in text or "\\begin{" in text:
+        return True
     try:
-        parse_number(text)
-    except NumberError:
-        try:
-            return parse_block(text).values.size > 1
-        except FormatError:
-            return text.count("[") > 0
-        except NumberError:
-            return False
-    return False
+        return parse_block(text).values.size > 1
+    except AttnvizError:
+        return False
