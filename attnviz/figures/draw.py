@@ -1,6 +1,8 @@
 """A layout of panels -> one Plotly figure as a plain dict, without Plotly's default template."""
 
 import base64
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,7 @@ def draw(
         number = "" if place == 0 else str(place + 1)
         rows = rows if placed.same_rows else f"y{number}"
         drawer = _Drawer(placed, layout, view, ink, f"x{number}", rows)
+        drawer.row_axis = _row_axis(layout.placed[place:])
         axes |= drawer.axes(strong)
         data += drawer.traces(axes)
         notes += around(placed, layout, view, ink, ink.muted if place in muted else ink.text)
@@ -85,6 +88,13 @@ def draw(
     }
 
 
+def _row_axis(placed: Sequence[Placed]) -> str:
+    """The axis whose names stand at the first of these panels, for all on its rows."""
+    axes = [placed[0].panel.row_axis]
+    axes += [p.panel.row_axis for p in takewhile(lambda p: p.same_rows, placed[1:])]
+    return "query" if "query" in axes else axes[0]
+
+
 class _Drawer:
     """Draws one panel on its own columns, and on rows that a line of panels may share."""
 
@@ -93,6 +103,7 @@ class _Drawer:
     ) -> None:
         self.placed, self.layout, self.view, self.ink = placed, layout, view, ink
         self.panel, self.x, self.y = placed.panel, x, y
+        self.row_axis = placed.panel.row_axis
 
     # Axes.
 
@@ -111,7 +122,7 @@ class _Drawer:
         }
         if placed.same_rows:
             return {_long(self.x): x}
-        y = self._axis(panel.rows, panel.row_axis, placed.every[0], strong) | {
+        y = self._axis(panel.rows, self.row_axis, placed.every[0], strong) | {
             "domain": [round(max(0.0, bottom), 4), round(min(1.0, top), 4)],
             "range": [len(panel.rows) - 0.5, -0.5],
             "anchor": self.x,
@@ -217,8 +228,7 @@ class _Drawer:
     def _cell_texts(self, stops: tuple[str, ...], texts: list[list[str]], size: int) -> Spec:
         panel = self.panel
         hidden = panel.masked | panel.odd
-        finite = np.where(hidden, 0.0, panel.values)
-        colors = text_colors(finite, panel.low, panel.high, stops)
+        colors = text_colors(panel.values, panel.low, panel.high, stops)
         colors = np.where(hidden, self.ink.text, colors)
         rows, columns = np.indices(panel.values.shape)
         one = np.unique(colors)

@@ -61,8 +61,10 @@ def _em(char: str) -> float:
         return 0.27
     if char in "frt-()[]/I":
         return 0.36
-    if char in "mwMW@%…" or (char.isascii() and char.isupper()):
-        return 0.75 if char in "mwMW@%…" else 0.62
+    if char in "mwMW@%…":
+        return 0.84
+    if char.isascii() and char.isupper():
+        return 0.62
     if unicodedata.category(char).startswith("M"):
         return 0.0
     return 1.05 if unicodedata.east_asian_width(char) in "WF" else 0.54

@@ -48,8 +48,8 @@ PALETTES: dict[str, Palette] = {
     "high contrast": Palette(
         signed=("#5c2000", "#c25a00", "#ffc27a", "#ffffff", "#b5bcff", "#4650d6", "#12127a"),
         attention=("#ffffff", "#bcd9ee", "#5fa5d8", "#1d6fb3", "#0a3f77", "#001a3d"),
-        signed_dark=("#ffcf8f", "#f08a1d", "#7a3f00", "#000000", "#2b2f96", "#7f8cff", "#dfe3ff"),
-        attention_dark=("#000000", "#0b3050", "#125f9c", "#2f97e0", "#8acbff", "#ffffff"),
+        signed_dark=("#ffcf8f", "#f08a1d", "#7a3f00", "#11141c", "#2b2f96", "#7f8cff", "#dfe3ff"),
+        attention_dark=("#11141c", "#0b3050", "#125f9c", "#2f97e0", "#8acbff", "#ffffff"),
     ),
     "greys": Palette(
         signed=("#7a3b00", "#c58543", "#ecd8c2", "#fafafa", "#cfd1d6", "#858a94", "#24272e"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.arrays import Array, BoolArray
+from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import format_number
 from attnviz.core.ops import Given, head_of
 from attnviz.core.stages import Stage
@@ -17,6 +18,8 @@ from attnviz.figures.view import View
 MAX_HOVER_CELLS = 256  # cells of one picture up to which each has its arithmetic in the hover
 MAX_WIDEST = 4000  # numbers that are written out to find the widest
 EXACT_CELLS = 1000  # larger matrices are drawn in float32
+ATTENTION = 0.0, 1.0  # the colour range of attention, whatever the weights
+PALE = 0.2  # weights that are all below this are hardly seen on it, which is then said
 NOTHING = "nothing to attend to"
 SMALLEST, LARGEST = 1e-300, 8e307  # ends of a colour range whose span is a float64 too
 _PLURALS = {"query": "queries", "key": "keys", "token": "tokens"}
@@ -40,7 +43,7 @@ class Panel:
         hover: a text for each cell, None where the picture is too large for it.
         template, masked_template: then a sentence that Plotly fills in.
         sums: for attention, the sum of each query's weights, as shown.
-        extent: the smallest and the largest number, as shown.
+        extent: the smallest and the largest number, as shown, and why they are pale.
     """
 
     key: str
@@ -96,7 +99,7 @@ def cell_count(trace: Trace, n_heads: int) -> int:
 def shared_range(trace: Trace, stage: Stage) -> tuple[float, float]:
     """The colour range of a stage over all heads; masked cells have no part in it."""
     if stage.colour == "attention":
-        return 0.0, 1.0
+        return ATTENTION
     array = trace[stage.key]
     sizes = np.abs(array[np.isfinite(array)])
     limit = float(sizes.max()) if sizes.size and sizes.any() else 1.0
@@ -116,7 +119,16 @@ def resolve(
         places: (stage, query head) of each; the head is None for stages without heads.
         view: how they are shown.
         small: whether they are only an overview, without numbers.
+
+    Raises:
+        ScenarioError: the trace has no such stage.
     """
+    stages = {stage.key: stage for stage in trace.stages}
+    unknown = [key for key, _ in places if key not in stages]
+    if unknown:
+        raise ScenarioError(
+            "only stages are drawn", where=unknown[0], expected="one of " + ", ".join(stages)
+        )
     cells = [_matrix(trace, key, head)[0].size for key, head in places]
     arithmetic = not small and sum(cells) <= MAX_HOVER_CELLS
     with_text: set[int] = set()
@@ -126,7 +138,7 @@ def resolve(
         if left >= 0:
             with_text.add(place)
     return [
-        _panel(trace, key, head, view, place in with_text, arithmetic)
+        _panel(trace, stages[key], head, view, place in with_text, arithmetic)
         for place, (key, head) in enumerate(places)
     ]
 
@@ -140,9 +152,9 @@ def _matrix(trace: Trace, key: str, head: int | None) -> tuple[Array, int | None
 
 
 def _panel(
-    trace: Trace, key: str, head: int | None, view: View, with_text: bool, arithmetic: bool
+    trace: Trace, stage: Stage, head: int | None, view: View, with_text: bool, arithmetic: bool
 ) -> Panel:
-    stage = next(stage for stage in trace.stages if stage.key == key)
+    key = stage.key
     array, own_head = _matrix(trace, key, head)
     rows, columns = trace.labels(key)[-2:]
     row_axis, column_axis = trace.axes(key)[-2:]
@@ -152,6 +164,9 @@ def _panel(
         if (finite.size)
         else []
     )
+    extent = " … ".join(ends) or "all masked"
+    if stage.colour == "attention" and finite.size and finite.max() < PALE:
+        extent += f", colours run from {ATTENTION[0]:g} to {ATTENTION[1]:g}"
     sums = _sums(trace, array, head or 0, view) if stage.colour == "attention" else ()
     said = hover.texts(trace, stage, own_head, array.shape, view.decimals) if arithmetic else None
     number = ".7~g" if array.size > EXACT_CELLS else ".15~g"
@@ -195,7 +210,7 @@ def _panel(
         template=hover.template(stage, name, number, view.transposed),
         masked_template=hover.template(stage, name, None, view.transposed, -np.inf),
         sums=sums,
-        extent=" … ".join(ends) or "all masked",
+        extent=extent,
     )
 
 

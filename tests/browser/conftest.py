@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.driver import Driver
-from tests.browser.serve import Server, Watched, chromium, serving, watch
+from tests.browser.serve import Server, Watched, serving, watch
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -20,12 +20,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def app() -> Iterator[Server]:
     with serving() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture
