@@ -3,6 +3,8 @@
 const BOX = '[class*="st-key-chart_"]';
 const GIVE_UP_MS = 3000;
 const OUTLINED_MS = 2000;
+const SETTLED_MS = 150;
+const MUCH_PX = 60;
 let send = () => {};
 let chosen = null;
 
@@ -26,7 +28,7 @@ function keepCopies() {
 
 function standIn(box) {
   const drawn = charts(box);
-  if (drawn.length === 1 && drawn[0].attnvizDrawn && drawn[0].clientHeight > 0)
+  if (drawn.length === 1 && drawn[0].attnvizDrawn && drawn[0].attnvizPlaced)
     return settle(box, drawn[0]);
   if (!box.attnvizCopy || box.attnvizGhost) return;
   const ghost = document.createElement("div");
@@ -186,12 +188,35 @@ function look() {
 }
 
 const sizes = new ResizeObserver((entries) => {
-  for (const { target } of entries) if (target.isConnected) standIn(target.closest(BOX));
+  for (const { target, contentRect } of entries) {
+    target.attnvizPlaced = contentRect.height > 0;
+    const box = target.closest(BOX);
+    if (box) standIn(box);
+  }
 });
+// Pictures are laid out for the room that they have; a little more or less they scale.
+
+let told = 0;
+let waiting = 0;
+
+function tellWidth() {
+  const width = document.querySelector(".st-key-pictures")?.clientWidth;
+  if (!width || Math.abs(width - told) < MUCH_PX) return;
+  told = width;
+  send("width", width);
+}
+
+const room = new ResizeObserver(() => {
+  clearTimeout(waiting);
+  waiting = setTimeout(tellWidth, SETTLED_MS);
+});
+
 let watchers = null;
 
 function install() {
-  const changes = new MutationObserver(look);
+  const changes = new MutationObserver((records) => {
+    if (records.some(({ target }) => !(target instanceof SVGElement))) look();
+  });
   changes.observe(document.body, { childList: true, subtree: true });
   const app = document.querySelector("[data-testid=stApp]");
   const runs = new MutationObserver(() => {
@@ -199,13 +224,15 @@ function install() {
   });
   if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
   document.addEventListener("keydown", onKey, true);
-  watchers = [changes, runs, sizes];
+  room.observe(document.querySelector("[data-testid=stMain]"));
+  watchers = [changes, runs, sizes, room];
   look();
 }
 
 export default function ({ setTriggerValue, data }) {
   send = setTriggerValue;
   chosen = data.chosen;
+  told ||= data.width;
   if (!watchers) install();
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());

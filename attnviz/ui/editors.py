@@ -16,7 +16,7 @@ from attnviz.ui.parts import row, span
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
 MAX_ROWS_SHOWN = 6
-LETTER, PADDING, ICON = 7, 18, 30  # px of a letter, a cell's sides, a header's sign of editing
+LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
 MIN_COLUMN, MAX_COLUMN = 46, 120
 MAX_TABLE = 620  # px; a wider table scrolls
 
@@ -48,6 +48,11 @@ class Grid:
     def name(self) -> str:
         """A name that stays the same while the editor begins anew."""
         return f"edit_{self.table}" + ("" if self.head is None else f"_{self.head}")
+
+    @property
+    def place(self) -> tuple[str, int | None, str, bool]:
+        """What the commands want to know of it."""
+        return self.table, self.head, self.title, self.columns_first
 
     @property
     def index_width(self) -> int:
@@ -129,17 +134,22 @@ def _editor(grid: Grid) -> None:
             },
             alt=f"Table {grid.title}, {grid.axes}",
             on_change=state.edit_table,
-            args=(grid.key, grid.table, grid.head, grid.title, grid.columns_first),
+            args=(grid.key, *grid.place),
         )
 
 
 def paste_box(shown: list[Grid]) -> None:
     """A place to paste a whole table as text, from a spreadsheet, NumPy, MATLAB or LaTeX."""
-    with st.popover("Paste a table", icon=":material/content_paste:"):
-        by_table = {grid.table: grid for grid in shown}
-        key = state.once("paste_table", "w_q")
-        if state.setting(key) not in by_table:
-            state.show(key, shown[0].table)
+    popover = st.popover(
+        "Paste a table", icon=":material/content_paste:", key="paste", on_change="rerun"
+    )
+    if not popover.open:
+        return
+    by_table = {grid.table: grid for grid in shown}
+    key = state.once("paste_table", "w_q")
+    if state.setting(key) not in by_table:
+        state.show(key, shown[0].table)
+    with popover:
         table = st.selectbox(
             "Table", list(by_table), key=key, format_func=lambda t: by_table[t].title
         )
@@ -155,12 +165,5 @@ def paste_box(shown: list[Grid]) -> None:
                 label,
                 key=f"paste_{transpose}",
                 on_click=state.paste_table,
-                args=(
-                    "paste_text",
-                    grid.table,
-                    grid.head,
-                    grid.title,
-                    grid.columns_first,
-                    transpose,
-                ),
+                args=("paste_text", *grid.place, transpose),
             )

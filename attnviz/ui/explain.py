@@ -53,10 +53,12 @@ def _lines(derivation: Derivation, decimals: int | None, last: bool) -> list[str
 
 
 def _copy(derivation: Derivation, decimals: int | None) -> None:
-    with st.popover("Copy", icon=":material/content_copy:", key="copy"):
-        st.latex(derivation.to_latex(decimals))
-        st.code(derivation.text(decimals), language=None, wrap_lines=True)
-        st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
+    popover = st.popover("Copy", icon=":material/content_copy:", key="copy", on_change="rerun")
+    if popover.open:
+        with popover:
+            st.latex(derivation.to_latex(decimals))
+            st.code(derivation.text(decimals), language=None, wrap_lines=True)
+            st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
 
 
 def _ways(derivation: Derivation, decimals: int | None) -> None:

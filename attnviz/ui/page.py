@@ -1,5 +1,7 @@
 """The page, from top to bottom in the order of the computation."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,17 @@ from attnviz.figures import (
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, state
 from attnviz.ui.explain import explanation
-from attnviz.ui.heads import choose_heads, table_head
-from attnviz.ui.parts import block, line, row, span
+from attnviz.ui.heads import ROOMY_TOKENS, choose_heads, table_head
+from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
 
 HERE = Path(__file__).parent
 CSS = (HERE / "style.css").read_text(encoding="utf-8")
 PLOT_CONFIG = {"displayModeBar": False}
+COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
+COLUMN_GAP = 8
+LOW_ROW = 21
 LAST_GOOD = "The picture shows the last good state."
 
 _bridge = st.components.v2.component(
@@ -38,6 +43,16 @@ def page() -> None:
     """Everything a visitor sees."""
     sidebar()
     now = state.session()
+    now.side_shows = now.side()
+    main()
+
+
+@st.fragment
+def main() -> None:
+    """All but the side bar, which an edit or a click need not draw anew."""
+    now = state.session()
+    if now.side_shows != now.side():  # undo and reset reach the side bar too
+        st.rerun()
     trace = now.trace
     with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="small"):
         heads = choose_heads(trace)
@@ -51,8 +66,12 @@ def page() -> None:
     pictures(trace, heads)
     _bridge(
         key="bridge",
-        data={"chosen": {"key": now.chosen.key, "index": list(now.chosen.index)}},
+        data={
+            "chosen": {"key": now.chosen.key, "index": list(now.chosen.index)},
+            "width": now.width,
+        },
         on_cell_change=state.clicked,
+        on_width_change=state.widened,
     )
 
 
@@ -121,17 +140,18 @@ def answer_line(trace: Trace) -> None:
 
 def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
-    view, marks = _view(trace, len(heads)), _marks(trace, state.session().chosen)
+    view, marks = _view(trace), _marks(trace, state.session().chosen)
+    strip_view, joint_view = _with_room(view, trace, len(heads))
     with st.container(key="pictures"):
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marks), "Attention of every head")
         for head in heads:
-            strip = head_strip(trace, head, view, marks)
+            strip = head_strip(trace, head, strip_view, marks)
             chart(f"head_{head}", strip, f"Head {head + 1}, all stages")
-        left, right = st.columns([540, 584], gap="small")
+        left, right = st.columns(COLUMNS, gap="small")
         with left:
-            half = View(**(vars(view) | {"width": 500}))
-            chart("joint", joint_strip(trace, half, marks), "Concatenated heads and output")
+            joint = joint_strip(trace, joint_view, marks)
+            chart("joint", joint, "Concatenated heads and output")
         with right:
             explanation(trace, view.decimals)
 
@@ -142,13 +162,24 @@ def chart(name: str, spec: dict[str, Any], alt: str) -> None:
         st.plotly_chart(spec, theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
 
 
-def _view(trace: Trace, n_heads: int) -> View:
-    wanted = bool(state.setting("cell_text", True))
-    count = cell_count(trace, n_heads)
-    if wanted and count > MAX_TEXT_CELLS:
-        said = f"{count:,} cells are too many for numbers in them: point at one, or click it."
-        block(line("note", said), key="left_out")
-    return state.view(cell_text=wanted and count <= MAX_TEXT_CELLS)
+def _view(trace: Trace) -> View:
+    """Rows of four tokens are a little lower, so that they too need no scrolling."""
+    view = state.view(cell_text=bool(state.setting("cell_text", True)))
+    if len(trace.tokens) != ROOMY_TOKENS:
+        return view
+    return replace(view, sizes=replace(view.sizes, row=LOW_ROW))
+
+
+def _with_room(view: View, trace: Trace, n_heads: int) -> tuple[View, View]:
+    """The views of a head and of what follows; what may carry numbers is shared among them."""
+    count, joint = cell_count(trace, n_heads), cell_count(trace, 0)
+    share = min(1.0, MAX_TEXT_CELLS / count)
+    joint_width = int(view.width * COLUMNS[0] / sum(COLUMNS)) - COLUMN_GAP
+    of_head = math.ceil((count - joint) / n_heads * share)
+    return (
+        replace(view, max_text_cells=of_head),
+        replace(view, max_text_cells=math.ceil(joint * share), width=joint_width),
+    )
 
 
 def _marks(trace: Trace, cell: Cell) -> Marks:

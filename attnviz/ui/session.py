@@ -94,6 +94,8 @@ class Session:
         draft: a text that was refused and still stands in its field.
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
+        side_shows: what the side bar showed when it was drawn last; see `side`.
+        width: of the pictures, in px; the browser tells when it is another.
     """
 
     scenario: Scenario
@@ -108,6 +110,8 @@ class Session:
     draft: Draft | None = None
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
+    side_shows: tuple[object, ...] = ()
+    width: int = 1144
 
     @classmethod
     def new(cls) -> "Session":
@@ -125,6 +129,11 @@ class Session:
     def hint(self) -> bool:
         """Whether the problem is no mistake, such as an empty text."""
         return not self.refused and self.draft is not None and self.draft.hint
+
+    def side(self) -> tuple[object, ...]:
+        """What the side bar is to show."""
+        now = self.scenario
+        return (now.preset, now.text, now.tokenizer, now.sizes, now.seed, now.config, self.draft)
 
     def quiet(self) -> None:
         """Forget the sentences on earlier changes."""

@@ -18,6 +18,7 @@ from attnviz.ui.session import Draft, Editor, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS = "all heads"
+MIN_WIDTH, MAX_WIDTH = 600, 1300  # px that pictures are laid out for; beyond, they stretch
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
 
@@ -61,6 +62,7 @@ def view(**more: Any) -> View:
         palette=setting("palette", View.palette),
         tokens_as=setting("tokens_as", "rows"),
         dark=st.context.theme.type == "dark",
+        width=session().width,
         **more,
     )
 
@@ -134,6 +136,13 @@ def clicked() -> None:
         one_head = setting("heads") != ALL_HEADS
         if one_head and cell.key in trace and trace.axes(cell.key)[0] == "head":
             show("heads", head_name(cell.index[0]))  # a click on a thumbnail shows its head
+
+
+def widened() -> None:
+    """Take the width that the browser has for the pictures."""
+    width = setting("bridge", {}).get("width")
+    if width:
+        session().width = min(max(int(width), MIN_WIDTH), MAX_WIDTH)
 
 
 def back_to(step: int) -> None:
