@@ -9,9 +9,8 @@ from attnviz.core.trace import Trace
 from attnviz.figures.draw import draw
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
-from attnviz.figures.template import Spec
 from attnviz.figures.thumbs import arrange_small
-from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, View
+from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, Spec, View
 
 NO_MARKS = Marks()
 ALL_HEADS = "All heads"
@@ -92,7 +91,8 @@ def figure(
         ScenarioError: the trace has no such stage or head.
     """
     view = view or View(**({"sizes": LARGE} | choices))
-    return go.Figure(stage_picture(trace, key, head, view, snug=True))
+    drawn = go.Figure(stage_picture(trace, key, head, view, snug=True))
+    return drawn.update_layout(template={})  # not the default one, which would recolour it
 
 
 def _head_name(head: int) -> str:

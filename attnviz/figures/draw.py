@@ -1,4 +1,9 @@
-"""A layout of panels -> one Plotly figure as a plain dict, without Plotly's default template."""
+"""A layout of panels -> one Plotly figure as a plain dict.
+
+Streamlit draws every picture twice, the second time with copies of the same values. What spares
+the second drawing: no template (Plotly.js takes a copy of one for a change), `meta` as a list,
+and a `datarevision` that stays the same (a new picture is a new chart on the page).
+"""
 
 import base64
 from collections.abc import Sequence
@@ -14,8 +19,7 @@ from attnviz.figures.marks import bold, hatching, outlines
 from attnviz.figures.palettes import PALETTES, Inks, colorscale, inks, text_colors
 from attnviz.figures.panel import EXACT_CELLS
 from attnviz.figures.places import Layout, Placed
-from attnviz.figures.template import Spec, hoisted
-from attnviz.figures.view import Marks, View
+from attnviz.figures.view import Marks, Spec, View
 from attnviz.figures.words import around, caption
 
 FONT = '"Source Sans", "Segoe UI", Arial, sans-serif'
@@ -25,7 +29,7 @@ MAX_LISTED = 100  # cells up to which numbers are written out; more are packed a
 def draw(
     trace: Trace, layout: Layout, view: View, marks: Marks, muted: frozenset[int] = frozenset()
 ) -> Spec:
-    """Everything of one picture; each heatmap's `meta` says which matrix it shows.
+    """Everything of one picture; each heatmap's `meta` is its (key, head, transposed).
 
     Args:
         trace: the computation.
@@ -39,7 +43,6 @@ def draw(
     data: list[Spec] = []
     axes: dict[str, Spec] = {}
     shapes: list[Spec] = []
-    refs: list[Spec] = []
     notes = caption(layout, view, ink)
     rows = ""
     for place, placed in enumerate(layout.placed):
@@ -51,17 +54,7 @@ def draw(
         data += drawer.traces(axes)
         notes += around(placed, layout, view, ink, ink.muted if place in muted else ink.text)
         marked = outlines(trace, placed.panel, marks, view.sizes, ink)
-        shapes += marked
-        refs += [{"xref": drawer.x, "yref": drawer.y}] * len(marked)
-    template: Spec = {"layout": {"annotationdefaults": hoisted(notes)}, "data": {}}
-    template["layout"]["shapedefaults"] = hoisted(shapes)
-    for letter in "xy":
-        template["layout"][f"{letter}axis"] = hoisted(
-            [axis for name, axis in axes.items() if name[0] == letter]
-        )
-    for kind in dict.fromkeys(part["type"] for part in data):
-        same = [part for part in data if part["type"] == kind]
-        template["data"][kind] = [hoisted(same)]
+        shapes += [shape | {"xref": drawer.x, "yref": drawer.y} for shape in marked]
     letters = {"family": FONT, "color": ink.text}
     return {
         "data": data,
@@ -80,9 +73,9 @@ def draw(
             },
             "showlegend": False,
             "dragmode": False,
-            "template": template,
+            "datarevision": 0,
             **axes,
-            "shapes": [shape | ref for shape, ref in zip(shapes, refs, strict=True)],
+            "shapes": shapes,
             "annotations": notes,
         },
     }
@@ -192,7 +185,7 @@ class _Drawer:
             "showscale": False,
             "xgap": gap,
             "ygap": gap,
-            "meta": {"key": panel.key, "head": panel.head, "transposed": panel.transposed},
+            "meta": [panel.key, panel.head, panel.transposed],
             "xaxis": self.x,
             "yaxis": self.y,
         }

@@ -9,8 +9,7 @@ from attnviz.core.expr import Cell
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import Inks
 from attnviz.figures.panel import Panel
-from attnviz.figures.template import Spec
-from attnviz.figures.view import Marks, Sizes
+from attnviz.figures.view import Marks, Sizes, Spec
 
 MAX_RUNS = 2000  # stretches of masked cells in one matrix that are hatched
 _TOKENS = ("query", "token")

@@ -22,6 +22,7 @@ ATTENTION = 0.0, 1.0  # the colour range of attention, whatever the weights
 PALE = 0.2  # weights that are all below this are hardly seen on it, which is then said
 NOTHING = "nothing to attend to"
 SMALLEST, LARGEST = 1e-300, 8e307  # ends of a colour range whose span is a float64 too
+ROUND_STEPS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10)
 _PLURALS = {"query": "queries", "key": "keys", "token": "tokens"}
 
 
@@ -103,10 +104,15 @@ def shared_range(trace: Trace, stage: Stage) -> tuple[float, float]:
     array = trace[stage.key]
     sizes = np.abs(array[np.isfinite(array)])
     limit = float(sizes.max()) if sizes.size and sizes.any() else 1.0
-    limit = min(max(limit, SMALLEST), LARGEST)
-    short = float(f"{limit:.3e}")  # four digits, rounded up, do for the eye
-    limit = short if short >= limit else float(f"{limit * 1.001:.3e}")
+    limit = round_up(min(max(limit, SMALLEST), LARGEST))
     return -limit, limit
+
+
+def round_up(value: float) -> float:
+    """The next round number, so that an edit in one head seldom recolours the others."""
+    power = int(f"{value:e}".split("e")[1])
+    ends = (float(f"{step}e{power}") for step in ROUND_STEPS)
+    return next(end for end in ends if end >= value)
 
 
 def resolve(

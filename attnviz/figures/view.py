@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from attnviz.core.arrays import BoolArray
 from attnviz.core.errors import ScenarioError
@@ -11,6 +12,7 @@ from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 MAX_TEXT_CELLS = 1000  # more cells than this on a page carry no numbers
 MAX_DECIMALS = 17
 TOKENS_AS = ("rows", "columns")
+Spec = dict[str, Any]  # of a Plotly figure or a part of one
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from attnviz.figures.labels import escape, text_width
 from attnviz.figures.palettes import Inks
 from attnviz.figures.panel import NOTHING
 from attnviz.figures.places import Layout, Placed, sums_width
-from attnviz.figures.template import Spec
-from attnviz.figures.view import Sizes, View
+from attnviz.figures.view import Sizes, Spec, View
 
 
 def _note(text: str, x: float, y: float, size: int, color: str) -> Spec:

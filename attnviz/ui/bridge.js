@@ -10,7 +10,7 @@ let chosen = null;
 
 const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
 const heatmaps = (chart) => (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
-const nameOf = ({ key, head, transposed }) => `${key} ${head} ${transposed}`;
+const nameOf = (meta) => meta.join(" ");
 const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
 const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
 
@@ -100,8 +100,9 @@ function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0 }) {
 // Clicks and arrow keys choose a cell.
 
 function shown(meta, row, column) {
-  const place = meta.transposed ? [column, row] : [row, column];
-  return { key: meta.key, index: meta.head === null ? place : [meta.head, ...place] };
+  const [key, head, transposed] = meta;
+  const place = transposed ? [column, row] : [row, column];
+  return { key, index: head === null ? place : [head, ...place] };
 }
 
 function choose(chart, trace, row, column) {
@@ -129,13 +130,13 @@ function onClick({ points, event }) {
 function move(box, across, down) {
   const [chart] = charts(box);
   const maps = chart ? heatmaps(chart) : [];
-  const own = ({ meta }) =>
-    chosen && meta.key === chosen.key && shown(meta, 0, 0).index.length === chosen.index.length &&
-    (meta.head === null || meta.head === chosen.index[0]);
+  const own = ({ meta: [key, head] }) =>
+    chosen && key === chosen.key && chosen.index.length === (head === null ? 2 : 3) &&
+    (head === null || head === chosen.index[0]);
   let place = maps.findIndex(own);
   if (place < 0) return maps.length ? choose(chart, maps[0], 0, 0) : undefined;
   let [row, column] = chosen.index.slice(-2);
-  if (maps[place].meta.transposed) [row, column] = [column, row];
+  if (maps[place].meta[2]) [row, column] = [column, row];
   const size = () => [maps[place].z.length, maps[place].z[0].length];
   column += across;
   if (column < 0 && place > 0) [place, column] = [place - 1, Infinity];

@@ -20,7 +20,7 @@ heatmap = {
     "zmin": -1,
     "zmax": 1,
     "texttemplate": "%{z:.2f}",
-    "meta": {"key": "w_q"},
+    "meta": ["w_q"],
 }
 with st.container(key="chart_joint"):
     st.plotly_chart({"data": [heatmap], "layout": {}}, theme=None, key="plot")

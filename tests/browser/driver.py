@@ -118,7 +118,7 @@ class Driver:
     def matrix(self, chart: str, key: str) -> np.ndarray[Any, Any]:
         """The numbers of one stage as they are drawn."""
         for trace in self.chart(chart):
-            if trace["type"] == "heatmap" and trace["meta"]["key"] == key:
+            if trace["type"] == "heatmap" and trace["meta"][0] == key:
                 return np.array(trace["z"], dtype=float)
         raise AssertionError(f"{chart} does not show {key}")
 
@@ -127,7 +127,7 @@ class Driver:
         size = self.page.evaluate(
             """([chart, key]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
-              const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta.key === key);
+              const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta[0] === key);
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               return {width: x._length / t.z[0].length, height: y._length / t.z.length};
@@ -145,7 +145,7 @@ class Driver:
             """([chart, key, row, column, nth]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
               gd.scrollIntoView({block: 'center'});
-              const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta.key === key)[nth];
+              const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta[0] === key)[nth];
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               const box = gd.getBoundingClientRect();

@@ -1,8 +1,7 @@
-"""Scenarios to draw, and figures with their template filled in, as Plotly.js reads them."""
+"""Scenarios to draw, and what is looked up in their figures."""
 
 import base64
 import json
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -45,35 +44,18 @@ def page(trace: Trace, view: View, marks: Marks | None = None) -> list[Spec]:
     ]
 
 
-def merged(base: Any, over: Any) -> Any:
-    """What Plotly.js sees where a template says `base` and the figure says `over`."""
-    if isinstance(base, dict) and isinstance(over, dict):
-        return {key: merged(base.get(key), over.get(key)) for key in {**base, **over}}
-    return deepcopy(base if over is None else over)
-
-
-def resolved(spec: Spec) -> Spec:
-    """A figure with its own template filled in."""
-    json.dumps(spec, allow_nan=False)  # plain and complete: any JSON writer can save it
-    layout = spec["layout"]
-    template = layout["template"]
-    shared, kinds = template.get("layout", {}), template.get("data", {})
-    full = {
-        name: merged(shared.get(name[:5]), value) if name[1:5] == "axis" else value
-        for name, value in layout.items()
-    }
-    for plural, name in (("annotations", "annotationdefaults"), ("shapes", "shapedefaults")):
-        full[plural] = [merged(shared.get(name), part) for part in layout.get(plural, ())]
-    data = [merged(kinds.get(trace["type"], [None])[0], trace) for trace in spec["data"]]
-    return {"data": data, "layout": full}
+def plain(spec: Spec) -> Spec:
+    """The figure, when any JSON writer can save it."""
+    json.dumps(spec, allow_nan=False)
+    return spec
 
 
 def heatmaps(spec: Spec) -> dict[tuple[str, int | None], Spec]:
     """The first heatmap of each matrix of a figure, by stage and head, in drawing order."""
     found: dict[tuple[str, int | None], Spec] = {}
-    for trace in resolved(spec)["data"]:
+    for trace in plain(spec)["data"]:
         if trace["type"] == "heatmap":
-            found.setdefault((trace["meta"]["key"], trace["meta"]["head"]), trace)
+            found.setdefault(tuple(trace["meta"][:2]), trace)
     return found
 
 
@@ -86,14 +68,14 @@ def numbers(z: Any) -> np.ndarray[Any, Any]:
 
 
 def cell_texts(spec: Spec) -> list[Spec]:
-    return [t for t in resolved(spec)["data"] if t["type"] == "scatter" and t["mode"] == "text"]
+    return [t for t in plain(spec)["data"] if t["type"] == "scatter" and t["mode"] == "text"]
 
 
 def notes(spec: Spec) -> list[str]:
-    return [note["text"] for note in resolved(spec)["layout"]["annotations"]]
+    return [note["text"] for note in plain(spec)["layout"]["annotations"]]
 
 
 def axis(spec: Spec, name: str) -> Spec:
     """The axis that a trace calls "x4"."""
-    found: Spec = resolved(spec)["layout"][f"{name[0]}axis{name[1:]}"]
+    found: Spec = plain(spec)["layout"][f"{name[0]}axis{name[1:]}"]
     return found

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 PLACE = """([key, row, column]) => {
   const gd = document.getElementById('plot');
-  const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta.key === key)[0];
+  const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta[0] === key)[0];
   const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
   const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
   const box = gd.getBoundingClientRect();
@@ -29,7 +29,7 @@ TICKS = """() => [...document.querySelectorAll('g[class*="tick"] text')]
   .filter((e) => /^[xy]\\d*tick$/.test(e.parentNode.getAttribute('class')))
   .map((e) => [e.parentNode.getAttribute('class')[0], e.textContent])"""
 DATA = """() => document.getElementById('plot')._fullData.filter((t) => t.type === 'heatmap')
-  .map((t) => [t.meta.key, t.zauto, t.zmin, t.zmax, t.colorscale, t.showscale])"""
+  .map((t) => [t.meta[0], t.zauto, t.zmin, t.zmax, t.colorscale, t.showscale])"""
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_a_click_tells_stage_head_row_and_column(page: Page, count: int, tokens_
         page.mouse.move(5, 5)
         page.mouse.click(*page.evaluate(PLACE, [key, *place]))
         page.wait_for_timeout(60)
-        meta = {"key": key, "head": 1, "transposed": tokens_as == "columns"}
+        meta = [key, 1, tokens_as == "columns"]
         assert page.evaluate("clicks.at(-1)") == [[meta, *place]]
 
 

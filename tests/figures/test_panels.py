@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import Trace, scaled_dot_product_attention
+from attnviz import Trace, run, scaled_dot_product_attention
+from attnviz.core import edit
 from attnviz.core.op import Values
-from attnviz.figures import View
-from attnviz.figures.panel import Panel, head_keys, joint_keys, resolve, shared_range
-from tests.figures.support import traced, words
+from attnviz.figures import View, head_strip
+from attnviz.figures.panel import Panel, head_keys, joint_keys, resolve, round_up, shared_range
+from tests.figures.support import WALKTHROUGH, traced, words
 
 VIEW = View()
 COLUMNS = View(tokens_as="columns")
@@ -39,7 +40,22 @@ def test_signed_ranges_are_symmetric_and_shared_by_all_heads(key: str) -> None:
     array = trace[key]
     assert low == -high
     largest = np.abs(array[np.isfinite(array)]).max()
-    assert largest <= high <= largest * 1.002
+    assert largest <= high <= largest * 1.25
+
+
+@pytest.mark.parametrize(
+    ("value", "end"),
+    [(1.0, 1), (1.01, 1.25), (2.42, 2.5), (9.5, 10), (0.0801, 0.09), (3e-300, 3e-300)],
+)
+def test_ranges_end_at_round_numbers(value: float, end: float) -> None:
+    assert round_up(value) == end
+
+
+def test_an_edit_in_one_head_leaves_the_pictures_of_the_others() -> None:
+    edited = edit.set_cells(WALKTHROUGH, "w_q", {(1, 1, 0): 0.14})[0]
+    before, after = run(WALKTHROUGH), run(edited)
+    assert head_strip(before, 0, VIEW) == head_strip(after, 0, VIEW)
+    assert head_strip(before, 1, VIEW) != head_strip(after, 1, VIEW)
 
 
 def test_attention_runs_from_0_to_1() -> None:
