@@ -71,6 +71,8 @@ def place_block(
             hint="Nothing was changed.",
         )
     cells = {(at[0] + r, at[1] + c): float(values[r, c]) for r, c in np.ndindex(*values.shape)}
+    if len(cells) < shape[0] * shape[1]:
+        notes.append(f"{title}: {len(cells)} of {shape[0] * shape[1]} cells were filled.")
     square = values.shape == shape and shape[0] == shape[1] and shape[0] > 1
     return EditResult(cells, notes=tuple(notes), transposable=square and not transpose)
 
@@ -153,7 +155,7 @@ def _is_pasted(typed: Mapping[tuple[int, int], str]) -> bool:
 
 def _looks_like_block(text: str) -> bool:
     """Whether a cell's text is more than one number, or a line of such a table."""
-    if "[" in text or "\\begin{" in text:
+    if any(sign in text.strip(" \r\n") for sign in ("[", "\\begin{", "\t", "\n")):
         return True
     try:
         return parse_block(text).values.size > 1

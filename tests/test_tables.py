@@ -253,6 +253,7 @@ def test_notes_of_a_pasted_table_name_the_table() -> None:
     assert result.notes == (
         "W_Q head 1: the first line was taken as column names.",
         "W_Q head 1: “1,5” was read with a decimal comma, as 1.5 (2 more in this way).",
+        "W_Q head 1: 4 of 12 cells were filled.",
     )
 
 

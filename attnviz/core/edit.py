@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.core.arrays import Array, as_floats, frozen, place
-from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeError, TextError
+from attnviz.core.errors import (
+    AttnvizError,
+    LimitError,
+    NumberError,
+    ScenarioError,
+    ShapeError,
+    TextError,
+)
 from attnviz.core.model import MAX_CHARACTERS, MAX_TOKENS, Params, Scenario, Sizes, check_size
 from attnviz.core.run import check_count, max_tokens
 from attnviz.core.stages import TABLES
@@ -62,7 +69,7 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
     """Old row -> new row of every token that stays: a longest common subsequence.
 
     What both texts begin and end with is matched first, so that one word put in or taken out
-    moves no other row, however often words repeat.
+    moves no other row, however often words repeat. A word that went elsewhere is found there.
     """
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -87,6 +94,12 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
             i += 1
         else:
             j += 1
+    free = [place for place in range(len(new)) if place not in set(moved.values())]
+    for row in (row for row in range(len(old)) if row not in moved):
+        place = next((place for place in free if new[place] == old[row]), None)
+        if place is not None:
+            moved[row] = place
+            free.remove(place)
     return moved
 
 
@@ -204,18 +217,23 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
     for name, value in sizes.items():
         if value is not None:
             check_size(name, value)
-    old = scenario.sizes
-    new = Sizes(**({item.name: getattr(old, item.name) for item in fields(Sizes)} | sizes))
+    old, new = scenario.sizes, _new_sizes(scenario, sizes)
     if new.kv_heads == new.n_heads:
         new = replace(new, n_kv_heads=None)
     if new == old:
         return scenario, ""
     if scenario.params.w_o is None and new.d_out != old.d_out:
         raise ScenarioError("there is no output projection whose width it could be", where="d_out")
-    check_count(len(scenario.tokens), new.n_heads)
     notes: list[str] = []
+    hidden: list[str] = []  # notes on tables that are kept while they are off
     tables = {
-        name: _refit(scenario, name, old_table, new, notes)
+        name: _refit(
+            scenario,
+            name,
+            old_table,
+            new,
+            notes if scenario.config.project or name != "w_o" else hidden,
+        )
         for name, old_table in scenario.params.tables().items()
     }
     edits = {(r, c): v for (r, c), v in scenario.x_edits.items() if c < new.d_model}
@@ -230,6 +248,36 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
     )
     changed = replace(scenario, params=Params(**tables), x_edits=edits)
     return changed, f"{what}. {'; '.join(notes)}. Undo brings the old sizes back."
+
+
+def _new_sizes(scenario: Scenario, changed: Mapping[str, int | None]) -> Sizes:
+    """The sizes after a change, checked with the number of tokens."""
+    old = {item.name: getattr(scenario.sizes, item.name) for item in fields(Sizes)}
+
+    def made(**sizes: int | None) -> Sizes:
+        new = Sizes(**(old | sizes))
+        check_count(len(scenario.tokens), new.n_heads)
+        return new
+
+    try:
+        return made(**changed)
+    except LimitError as error:
+        if len(changed) != 1:
+            raise
+        [(name, value)] = changed.items()
+        for smaller in range((value or 1) - 1, 0, -1):
+            try:
+                made(**{name: smaller})
+            except AttnvizError:
+                continue
+            raise LimitError(
+                f"too much for the other sizes and the text: {error.message}",
+                where=name,
+                expected=f"at most {smaller}",
+                got=str(value),
+                hint=f"The nearest legal value is {smaller}.",
+            ) from error
+        raise
 
 
 def _check_names(given: Mapping[str, object], names: list[str], what: str) -> None:
@@ -315,4 +363,7 @@ def set_config(scenario: Scenario, **choices: Any) -> Change:
         NumberError: a choice that is no usable number.
     """
     _check_names(choices, [item.name for item in fields(scenario.config)], "choice")
-    return replace(scenario, config=replace(scenario.config, **choices)), ""
+    changed = replace(scenario, config=replace(scenario.config, **choices))
+    projected = changed.config.project or scenario.params.w_o is None
+    note = "" if projected else "The concatenated heads are the result; W_O is kept."
+    return changed, note

@@ -1,10 +1,12 @@
 // What a trip to the server is too slow for, or cannot do: clicks and keys on the pictures, and
 // no blank while a picture is replaced. Charts are found by the class that their key gives.
 const BOX = '[class*="st-key-chart_"]';
+const GRID = '[class*="st-key-edit_"]';
 const GIVE_UP_MS = 3000;
 const OUTLINED_MS = 2000;
 const SETTLED_MS = 150;
 const MUCH_PX = 60;
+const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 let send = () => {};
 let chosen = null;
 
@@ -151,7 +153,9 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 function onKey(event) {
   const { key, target } = event;
   const control = event.ctrlKey || event.metaKey;
-  if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
+  if (control && !event.altKey && key.toLowerCase() === "v" && target.closest(GRID)) {
+    catchPaste(target);
+  } else if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
     event.preventDefault();
     press(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
   } else if (key === "Enter" && !event.shiftKey && !control && !event.isComposing &&
@@ -163,6 +167,35 @@ function onKey(event) {
     event.preventDefault();
     move(target, ...ARROWS[key]);
   }
+}
+
+// A grid cuts what is pasted to its own size and into lines, so the text is taken before it.
+
+const catcher = document.createElement("textarea");
+catcher.setAttribute("aria-hidden", "true");
+catcher.tabIndex = -1;
+catcher.style.cssText = "position: fixed; left: -99px; width: 9px; opacity: 0";
+
+function catchPaste(cell) {
+  const grid = cell.closest(GRID);
+  const letGo = () => document.activeElement === catcher && cell.focus({ preventScroll: true });
+  catcher.onkeyup = letGo;
+  catcher.onpaste = (event) => {
+    event.preventDefault();
+    letGo();
+    const text = event.clipboardData.getData("text/plain");
+    setTimeout(() => sendPaste(grid, text), SELECTED_MS);
+  };
+  document.body.append(catcher);
+  catcher.focus({ preventScroll: true });
+}
+
+function sendPaste(grid, text) {
+  const id = grid.querySelector("[role=gridcell][aria-selected=true]")?.id;
+  const place = id?.match(/glide-cell-(\d+)-(\d+)/);
+  if (!place) return;
+  const [editor] = grid.className.match(/(?<=st-key-)edit_\w+/);
+  send("paste", { editor, row: Number(place[2]), column: place[1] - 1, text });
 }
 
 // Charts come and go with every run.

@@ -1,7 +1,9 @@
 """The tables that a person edits: text cells, read by our own parser."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
 import streamlit as st
 
 from attnviz.core import edit
@@ -15,9 +17,9 @@ from attnviz.ui.parts import row, span
 
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
-MAX_ROWS_SHOWN = 6
+MAX_ROWS_SHOWN, MORE = 6, 6.5  # a row cut in half says that there are more
 LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
-MIN_COLUMN, MAX_COLUMN = 46, 120
+MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
 
 
@@ -27,20 +29,19 @@ class Grid:
 
     Args:
         table, head: which table; head is None where it has none.
-        columns_first: whether it is shown with rows and columns exchanged.
         title: how it is called; axes: its rows and columns in words.
         key: of its editor.
-        base: the numbers that the editor is given.
+        base: the numbers that the editor is given; now: the numbers with what was typed since.
         rows, columns: the labels.
     """
 
     table: str
     head: int | None
-    columns_first: bool
     title: str
     axes: str
     key: str
     base: Array
+    now: Array
     rows: tuple[str, ...]
     columns: tuple[str, ...]
 
@@ -50,29 +51,29 @@ class Grid:
         return f"edit_{self.table}" + ("" if self.head is None else f"_{self.head}")
 
     @property
-    def place(self) -> tuple[str, int | None, str, bool]:
-        """What the commands want to know of it."""
-        return self.table, self.head, self.title, self.columns_first
-
-    @property
     def index_width(self) -> int:
         return int(max(len(cut(label)) for label in self.rows) * LETTER + PADDING)
 
     @property
+    def height(self) -> int:
+        shown = len(self.rows) if len(self.rows) <= MAX_ROWS_SHOWN else MORE
+        return int(HEADER_HEIGHT + shown * ROW_HEIGHT + 2)
+
+    @property
     def widths(self) -> list[int]:
-        """px of each column, by its longest number and its label."""
-        texts = [
-            max((len(number_text(v)) for v in column[:50]), default=0) for column in self.base.T
-        ]
+        """px of each column, by its longest number and its label; no digit is hidden."""
+        longest = _longest(self.now.tobytes(), self.now.shape[1])
         return [
-            int(
-                min(
-                    max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON),
-                    MAX_COLUMN,
-                )
-            )
-            for n, name in zip(texts, self.columns, strict=True)
+            int(max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON))
+            for n, name in zip(longest, self.columns, strict=True)
         ]
+
+
+@lru_cache(maxsize=64)
+def _longest(numbers: bytes, n_columns: int) -> tuple[int, ...]:
+    """The letters of each column's longest number."""
+    columns = np.frombuffer(numbers).reshape(-1, n_columns).T
+    return tuple(max(len(number_text(v)) for v in column) for column in columns)
 
 
 def grids(trace: Trace, head: int) -> list[Grid]:
@@ -91,10 +92,11 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
         title += f" head {own_head + 1}"
     axes = ["head·d_v" if axis == "concat" else axis for axis in trace.axes(table)[-2:]]
     name = f"edit_{table}" + ("" if own_head is None else f"_{own_head}")
-    key, base = state.editor(name, table, own_head, columns_first)
-    _, rows, columns = state.part(table, own_head, columns_first)
+    key = state.editor(name, table, own_head, title, columns_first)
+    base = state.session().editors[key].base
+    now, rows, columns = state.part(table, own_head, columns_first)
     words = " × ".join(reversed(axes) if columns_first else axes)
-    return Grid(table, own_head, columns_first, title, words, key, base, rows, columns)
+    return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
 def style(shown: list[Grid]) -> str:
@@ -122,7 +124,7 @@ def _editor(grid: Grid) -> None:
             to_frame(grid.base, index, grid.columns),
             key=grid.key,
             width="stretch",
-            height=HEADER_HEIGHT + min(len(grid.rows), MAX_ROWS_SHOWN) * ROW_HEIGHT + 2,
+            height=grid.height,
             row_height=ROW_HEIGHT,
             num_rows="fixed",
             column_config={
@@ -134,7 +136,7 @@ def _editor(grid: Grid) -> None:
             },
             alt=f"Table {grid.title}, {grid.axes}",
             on_change=state.edit_table,
-            args=(grid.key, *grid.place),
+            args=(grid.key,),
         )
 
 
@@ -165,5 +167,5 @@ def paste_box(shown: list[Grid]) -> None:
                 label,
                 key=f"paste_{transpose}",
                 on_click=state.paste_table,
-                args=("paste_text", *grid.place, transpose),
+                args=(grid.key, "paste_text", transpose),
             )

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from plotly.basedatatypes import BaseFigure
 
 from attnviz.core.expr import Cell
 from attnviz.core.trace import Trace
 from attnviz.figures import (
     MAX_TEXT_CELLS,
+    Drawn,
     Marks,
     View,
     cell_count,
@@ -73,6 +73,7 @@ def main() -> None:
         },
         on_cell_change=state.clicked,
         on_width_change=state.widened,
+        on_paste_change=state.pasted,
     )
 
 
@@ -157,20 +158,10 @@ def pictures(trace: Trace, heads: list[int]) -> None:
             explanation(trace, view.decimals)
 
 
-class _Checked(BaseFigure):  # type: ignore[misc]
-    """A spec that needs no check: Streamlit spends half of a run on checking plain dicts."""
-
-    def __init__(self, spec: dict[str, Any]) -> None:
-        self._spec = spec
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._spec
-
-
 def chart(name: str, spec: dict[str, Any], alt: str) -> None:
     """One Plotly chart under its key."""
     with st.container(key=f"chart_{name}"):
-        st.plotly_chart(_Checked(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
+        st.plotly_chart(Drawn(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
 
 
 def _view(trace: Trace) -> View:

@@ -36,11 +36,18 @@ class Editor:
     Args:
         base: the table as the editor was given it, rows and columns as on the screen.
         columns: the names of its columns.
+        table, head: which table; head is None where it has none.
+        title: how it is called in a sentence.
+        columns_first: whether it is shown with rows and columns exchanged.
         typed: what was typed over the base and has been dealt with.
     """
 
     base: Array
     columns: tuple[str, ...]
+    table: str = ""
+    head: int | None = None
+    title: str = ""
+    columns_first: bool = False
     typed: Typed = field(default_factory=dict)
 
     def fresh(

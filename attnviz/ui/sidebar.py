@@ -1,5 +1,8 @@
 """What is set at the side: example, text, sizes, view."""
 
+import re
+from typing import Any
+
 import streamlit as st
 
 from attnviz.core import PRESETS, edit
@@ -8,11 +11,11 @@ from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.ui import state
 
 SIZES = {
-    "n_heads": ("heads", "How many heads look at the text side by side."),
-    "d_model": ("d_model", "Numbers in each embedding."),
-    "d_k": ("d_k", "Numbers in each query and key; free of d_model and heads."),
-    "d_v": ("d_v", "Numbers in each value; free of d_k."),
-    "d_out": ("d_out", "Numbers in each output row."),
+    "n_heads": "How many heads look at the text side by side.",
+    "d_model": "Numbers in each embedding.",
+    "d_k": "Numbers in each query and key; free of d_model and heads.",
+    "d_v": "Numbers in each value; free of d_k.",
+    "d_out": "Numbers in each output row.",
 }
 
 
@@ -66,12 +69,10 @@ def _sizes() -> None:
     fields = [name for name in SIZES if name != "d_out" or projected]
     columns = st.columns(2, gap="small")
     for place, name in enumerate(fields):
-        label, about = SIZES[name]
-        columns[place % 2].number_input(
-            label,
-            step=1,
-            help=about,
-            key=state.show(f"size_{name}", getattr(scenario.sizes, name)),
+        columns[place % 2].text_input(
+            name,
+            help=SIZES[name],
+            key=state.show(f"size_{name}", str(getattr(scenario.sizes, name))),
             on_change=_resize,
             args=(name,),
         )
@@ -83,20 +84,28 @@ def _sizes() -> None:
     )
 
 
+def whole(typed: str) -> Any:
+    """A whole number, or what was typed, to be refused where it is used.
+
+    Number fields of the browser cut 2.7 to 2, read nothing as 0 and keep too large a number.
+    """
+    text = typed.strip()
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text) else text
+
+
 def _resize(name: str) -> None:
-    size = state.setting(f"size_{name}")
+    size = whole(state.setting(f"size_{name}"))
     state.change(lambda s: edit.resize(s, **{name: size}))
 
 
 def _seed() -> None:
     left, right = st.columns([1, 1.4], gap="small", vertical_alignment="bottom")
-    left.number_input(
+    left.text_input(
         "Seed",
-        step=1,
         help="The same seed gives the same numbers, on every machine.",
-        key=state.show("seed", state.session().scenario.seed),
+        key=state.show("seed", str(state.session().scenario.seed)),
         on_change=_randomise,
-        args=(0,),
+        args=(False,),
     )
     right.button(
         "Randomise",
@@ -104,13 +113,13 @@ def _seed() -> None:
         key="randomise",
         width="stretch",
         on_click=_randomise,
-        args=(1,),
+        args=(True,),
     )
 
 
-def _randomise(step: int) -> None:
-    seed = state.setting("seed")
-    state.change(lambda s: edit.randomise(s, seed if seed is None else int(seed) + step))
+def _randomise(following: bool) -> None:
+    seed = whole(state.setting("seed"))
+    state.change(lambda s: edit.randomise(s, s.seed + 1 if following else seed))
 
 
 def _view() -> None:

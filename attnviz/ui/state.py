@@ -3,7 +3,7 @@
 The only module that touches `st.session_state`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -163,44 +163,60 @@ def part(table: str, head: int | None, columns_first: bool) -> Part:
     return own, labels[-2], labels[-1]
 
 
-def editor(name: str, table: str, head: int | None, columns_first: bool) -> tuple[str, Array]:
-    """The key of a table's editor and the numbers that it is given."""
+def editor(name: str, table: str, head: int | None, title: str, columns_first: bool) -> str:
+    """The key of a table's editor."""
     now = session()
     key = f"{name}_{now.revisions.get(table, 0)}{'t' if columns_first else ''}"
     if key not in st.session_state or key not in now.editors:  # new, or not drawn for a while
         array, _, columns = part(table, head, columns_first)
-        now.editors[key] = Editor(array, columns)
-    return key, now.editors[key].base
+        now.editors[key] = Editor(array, columns, table, head, title, columns_first)
+    return key
 
 
-def edit_table(key: str, table: str, head: int | None, title: str, columns_first: bool) -> None:
+def edit_table(key: str) -> None:
     """Take what was typed into a table editor."""
-    now = session()
-    fresh = now.editors[key].fresh(st.session_state[key]["edited_rows"])
-    if not fresh:
-        return
-    array, rows, columns = part(table, head, columns_first)
-    result = apply_edits(array, fresh, rows, columns, title)
-    block = len(result.cells) > sum(map(len, fresh.values()))
-    _take(result, table, head, columns_first, typed_into="" if block else table)
-    if result.problems or block:
-        now.begin_anew(table)
+    fresh = session().editors[key].fresh(st.session_state[key]["edited_rows"])
+    if fresh:
+        _take_edits(key, fresh)
 
 
-def paste_table(
-    key: str, table: str, head: int | None, title: str, columns_first: bool, transpose: bool
+def pasted() -> None:
+    """Take what was pasted into a table editor, as it was before the grid could cut it."""
+    event = setting("bridge", {}).get("paste")
+    if event and str(event["editor"]) in session().editors:
+        key = str(event["editor"])
+        columns = session().editors[key].columns
+        if 0 <= (column := int(event["column"])) < len(columns):
+            _take_edits(key, {int(event["row"]): {columns[column]: str(event["text"])}}, True)
+
+
+def _take_edits(
+    key: str, typed: Mapping[int | str, Mapping[str, Any]], paste: bool = False
 ) -> None:
+    now = session()
+    grid = now.editors[key]
+    array, rows, columns = part(grid.table, grid.head, grid.columns_first)
+    result = apply_edits(array, typed, rows, columns, grid.title)
+    block = paste or len(result.cells) > sum(map(len, typed.values()))
+    _take(result, grid, typed_into="" if block else grid.table)
+    if result.problems or block:
+        now.begin_anew(grid.table)
+
+
+def paste_table(key: str, text_key: str, transpose: bool) -> None:
     """Take a whole table pasted as text."""
     now = session()
-    array, _, _ = part(table, head, columns_first)
+    grid = now.editors[key]
+    array, _, _ = part(grid.table, grid.head, grid.columns_first)
     now.quiet()
     try:
-        block = parse_block(str(st.session_state[key]))
-        result = place_block(block, (array.shape[0], array.shape[1]), (0, 0), title, transpose)
+        block = parse_block(str(st.session_state[text_key]))
+        shape = (array.shape[0], array.shape[1])
+        result = place_block(block, shape, (0, 0), grid.title, transpose)
     except AttnvizError as error:
-        now.refused = f"{title}: {error}"
+        now.refused = f"{grid.title}: {error}"
         return
-    _take(result, table, head, columns_first)
+    _take(result, grid)
 
 
 def transpose_table(table: str, head: int | None) -> None:
@@ -209,23 +225,22 @@ def transpose_table(table: str, head: int | None) -> None:
     change(lambda s: edit.set_table(s, table, own, head))
 
 
-def _take(
-    result: EditResult, table: str, head: int | None, columns_first: bool, typed_into: str = ""
-) -> None:
+def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
     now = session()
     now.quiet()
     now.notes = result.notes
-    cells = {(c, r) if columns_first else (r, c): v for (r, c), v in result.cells.items()}
+    swap, head = grid.columns_first, grid.head
+    cells = {(c, r) if swap else (r, c): v for (r, c), v in result.cells.items()}
     indexed: dict[tuple[int, ...], float] = {
         at if head is None else (head, *at): value for at, value in cells.items()
     }
     if indexed:
         try:
-            now.take(edit.set_cells(now.scenario, table, indexed), typed_into)
+            now.take(edit.set_cells(now.scenario, grid.table, indexed), typed_into)
         except AttnvizError as error:
             now.refused = str(error)
-            now.begin_anew(table)
+            now.begin_anew(grid.table)
     if result.problems:
         now.refused = " ".join(result.problems)
     if result.transposable:
-        now.transposable = (table, head)
+        now.transposable = (grid.table, head)

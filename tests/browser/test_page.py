@@ -186,3 +186,43 @@ def test_a_click_on_a_thumbnail_shows_its_head(driver: Driver) -> None:
     driver.click_matrix("thumbs", "attention", 1, 2, nth=1)
     assert driver.answer().startswith("head 2: quick attends to brown")
     assert driver.matrix("head_1", "attention").shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1\t2\t3\t4\n5\t6\t7\t8",  # the other way round
+        "\\begin{pmatrix}\n1 & 5 \\\\\n2 & 6 \\\\\n3 & 7 \\\\\n4 & 8\n\\end{pmatrix}",
+        "1 5\n2 6\n3 7\n4 8",
+    ],
+)
+def test_a_pasted_table_is_read_whole_whatever_the_grid_would_make_of_it(
+    driver: Driver, text: str
+) -> None:
+    driver.paste_cell("w_q_1", 0, 0, text)
+    cells = [[driver.read_cell("w_q_1", r, c) for c in range(2)] for r in range(4)]
+    assert cells == [["1", "5"], ["2", "6"], ["3", "7"], ["4", "8"]]
+    assert ("was transposed" in driver.answer()) is ("\t" in text)
+
+
+def test_a_pasted_table_that_does_not_fit_is_refused_whole(driver: Driver) -> None:
+    driver.paste_cell("w_q_1", 3, 0, "1\t2\n3\t4")
+    assert "W_Q head 2, row d3, column d0" in driver.answer()
+    assert "at most 1 × 2, got 2 × 2" in driver.answer()
+    assert driver.read_cell("w_q_1", 3, 0) == "0.5"
+
+
+def test_a_square_block_from_a_spreadsheet_offers_its_transpose(driver: Driver) -> None:
+    rows = ["\t".join(str(10 * r + c) for c in range(4)) for r in range(4)]
+    driver.paste_cell("w_o", 0, 0, "\n".join(rows))
+    assert driver.read_cell("w_o", 0, 1) == "1"
+    driver.page.get_by_role("button", name="Transpose the pasted table").click()
+    driver.wait_idle()
+    assert driver.read_cell("w_o", 0, 1) == "10"
+
+
+def test_a_typed_number_is_shown_whole(driver: Driver) -> None:
+    narrow = driver.grid("w_q_1").bounding_box()["width"]
+    driver.type_cell("w_q_1", 0, 0, "-1.2345678901234567e-142")
+    longest = 24 * 7
+    assert driver.grid("w_q_1").bounding_box()["width"] >= narrow + longest / 2

@@ -159,33 +159,39 @@ def test_long_token(app: AppTest) -> None:
 
 @pytest.mark.parametrize(
     ("size", "value", "word"),
-    [("n_heads", 0, "nearest legal value is 1"), ("d_model", 5000, "1024"), ("d_k", -3, "1")],
+    [
+        ("n_heads", "0", "nearest legal value is 1"),
+        ("d_model", "5000", "1024"),
+        ("d_k", "-3", "1"),
+        ("d_v", "2.7", "not a whole number, expected 1 to 1024, got '2.7'"),
+        ("n_heads", "", "not a whole number"),
+    ],
 )
 def test_b15_illegal_sizes_name_the_nearest_legal(
-    app: AppTest, size: str, value: int, word: str
+    app: AppTest, size: str, value: str, word: str
 ) -> None:
-    app.number_input(key=f"size_{size}").set_value(value)
+    app.text_input(key=f"size_{size}").set_value(str(value))
     go(app)
     assert size in problem(app)
     assert word in problem(app)
     assert scenario(app).same(START)
-    assert app.number_input(key=f"size_{size}").value == getattr(START.sizes, size)
+    assert app.text_input(key=f"size_{size}").value == str(getattr(START.sizes, size))
 
 
 def test_b15_three_heads_at_width_32_and_more_heads_than_width(app: AppTest) -> None:
     for size, value in (("d_model", 32), ("n_heads", 3), ("d_model", 2)):
-        app.number_input(key=f"size_{size}").set_value(value)
+        app.text_input(key=f"size_{size}").set_value(str(value))
         go(app)
         assert problem(app) == ""
     assert trace(app)["q"].shape == (3, 3, 2)
 
 
 def test_b21_width_six_and_back_to_four(app: AppTest) -> None:
-    app.number_input(key="size_d_model").set_value(6)
+    app.text_input(key="size_d_model").set_value("6")
     go(app)
     assert "W_Q keeps 16 of 16 cells" in notes(app)
     assert np.isfinite(trace(app)["output"]).all()
-    app.number_input(key="size_d_model").set_value(4)
+    app.text_input(key="size_d_model").set_value("4")
     go(app)
     assert scenario(app).same(START)
 
@@ -214,13 +220,23 @@ def test_reset_and_undo_of_reset(app: AppTest) -> None:
     assert scenario(app).params.w_o[0, 0] == 9
 
 
+@pytest.mark.parametrize("typed", ["1.5", "-1", "", "seven"])
+def test_a_seed_that_is_none_is_refused_and_the_field_shows_the_seed_in_use(
+    app: AppTest, typed: str
+) -> None:
+    app.text_input(key="seed").set_value(typed)
+    go(app)
+    assert problem(app).startswith("seed: not a whole number from 0 on")
+    assert app.text_input(key="seed").value == str(START.seed)
+
+
 def test_same_seed_same_numbers(app: AppTest) -> None:
-    app.number_input(key="seed").set_value(7)
+    app.text_input(key="seed").set_value("7")
     go(app)
     first = trace(app)["output"]
     press(app, "randomise")
     assert scenario(app).seed == 8
-    app.number_input(key="seed").set_value(7)
+    app.text_input(key="seed").set_value("7")
     go(app)
     np.testing.assert_array_equal(trace(app)["output"], first)
 
