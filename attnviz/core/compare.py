@@ -6,8 +6,8 @@ import numpy as np
 
 from attnviz.core.arrays import Array
 from attnviz.core.errors import ScenarioError
-from attnviz.core.model import Scenario
 from attnviz.core.numbers import number_text
+from attnviz.core.scenario import Scenario
 from attnviz.core.stages import TABLES
 from attnviz.core.text import visible
 from attnviz.core.trace import Trace
