@@ -20,7 +20,9 @@ from attnviz.core.variants import remove, start_from_qkv, switch
 
 __all__ = [
     "EDITABLE",
+    "TABLE_ORDER",
     "Change",
+    "editable",
     "first_tokens",
     "randomise",
     "remove",
@@ -39,6 +41,24 @@ __all__ = [
     "token_limit",
 ]
 
+TABLE_ORDER = (
+    "x",
+    "positions",
+    "context",
+    "context_positions",
+    "w_q",
+    "b_q",
+    "w_k",
+    "b_k",
+    "w_v",
+    "b_v",
+    "q",
+    "k",
+    "v",
+    "bias",
+    "w_o",
+    "b_o",
+)
 EDITABLE = ("x", "w_q", "w_k", "w_v", "w_o")
 
 
@@ -129,6 +149,17 @@ def _moved_rows(old: tuple[str, ...], new: tuple[str, ...]) -> dict[int, int]:
     return moved
 
 
+def editable(scenario: Scenario) -> tuple[str, ...]:
+    """The tables of numbers that take part in the computation, in its order.
+
+    The score bias takes part once a cell of it is not zero; it can be edited before that.
+    """
+    used = scenario.inputs().keys() - set(scenario.config.off)
+    if not scenario.config.project:
+        used -= {"w_o", "b_o"}
+    return tuple(name for name in TABLE_ORDER if name in used)
+
+
 def token_limit(scenario: Scenario) -> int:
     """How many tokens a scenario of these sizes may have."""
     return max_tokens(scenario.sizes.n_heads)
@@ -146,6 +177,8 @@ def first_tokens(text: str, tokenizer: str, count: int = MAX_TOKENS) -> str:
 def resize(scenario: Scenario, **sizes: int | None) -> Change:
     """Other sizes: what still overlaps is kept, the rest is filled from the seed.
 
+    With a second text its width stays when only d_model changes.
+
     Args:
         scenario: the scenario to change.
         sizes: any fields of `Sizes`.
@@ -159,7 +192,10 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
         if value is not None:
             check_size(name, value)
     old = scenario.sizes
-    new = Sizes(**({item.name: getattr(old, item.name) for item in fields(Sizes)} | sizes))
+    wanted = {item.name: getattr(old, item.name) for item in fields(Sizes)}
+    if scenario.context_text is not None:
+        wanted["d_context"] = old.context_width
+    new = Sizes(**(wanted | sizes))
     if new.kv_heads == new.n_heads:
         new = replace(new, n_kv_heads=None)
     if new.context_width == new.d_model:
@@ -172,23 +208,31 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
         raise ScenarioError("there is no output projection whose width it could be", where="d_out")
     check_count(max(len(scenario.tokens), len(scenario.key_tokens)), new.n_heads)
     notes: list[str] = []
+    seen = editable(scenario)
     tables = {
-        name: _refit(scenario, name, old_table, new, notes)
+        name: _refit(scenario, name, old_table, new, notes if name in seen else [])
         for name, old_table in scenario.params.tables().items()
     }
     edits = {(r, c): v for (r, c), v in scenario.x_edits.items() if c < new.d_model}
     if len(edits) < len(scenario.x_edits):
         notes.append("X loses cells that were typed into dropped columns")
-    elif new.d_model != old.d_model:
+    elif new.d_model != old.d_model and "x" in seen:
         notes.append("X keeps its first columns")
     what = ", ".join(
-        f"{name} {getattr(old, name)} → {getattr(new, name)}"
+        f"{name} {_effective(old, name)} → {_effective(new, name)}"
         for name in sizes
-        if getattr(old, name) != getattr(new, name)
+        if _effective(old, name) != _effective(new, name)
     )
     changed = replace(scenario, params=Params(**tables), x_edits=edits)
     changed = follow_sizes(scenario, changed, notes)
-    return changed, f"{what}. {'; '.join(notes)}. Undo brings the old sizes back."
+    told = f"{what}. {'; '.join(notes)}." if notes else f"{what}."
+    return changed, f"{told} Undo brings the old sizes back."
+
+
+def _effective(sizes: Sizes, name: str) -> int:
+    """A size as a number, also where None stands for that of another."""
+    also = {"n_kv_heads": sizes.kv_heads, "d_context": sizes.context_width}
+    return also.get(name) or int(getattr(sizes, name))
 
 
 def _check_names(given: Mapping[str, object], names: list[str], what: str) -> None:

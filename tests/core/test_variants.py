@@ -247,6 +247,20 @@ def test_a_second_text_gives_keys_and_values_of_its_own_width() -> None:
     assert back.same(START)
 
 
+def test_the_width_of_the_second_text_stays_when_that_of_the_first_changes() -> None:
+    scenario, _ = edit.set_context(START, "a b")
+    wide, note = edit.resize(scenario, d_model=6)
+    assert wide.sizes.context_width == 4
+    assert wide.sizes.d_model == 6
+    assert wide.params.w_k is not None
+    assert (wide.params.w_k == START.params.w_k).all()
+    assert "W_K" not in note
+    assert edit.resize(wide, d_model=4)[0].same(scenario)
+    both, note = edit.resize(wide, d_context=None)
+    assert both.sizes.context_width == 6
+    assert "d_context 4 → 6" in note
+
+
 def test_the_same_word_has_the_same_embedding_in_both_texts() -> None:
     scenario, _ = edit.set_context(START, "cat league")
     assert (scenario.context[1] == START.x[1]).all()
@@ -384,6 +398,43 @@ def test_tables_of_q_k_v_are_edited_kept_while_off_and_resized() -> None:
     shared, _ = edit.resize(larger, n_kv_heads=2)
     assert run(shared)["k"].shape == (2, 4, 3)
     assert edit.resize(larger, n_heads=2, d_k=2)[0].same(scenario)
+
+
+def test_tables_that_have_no_part_are_not_talked_of() -> None:
+    scenario, _ = edit.start_from_qkv(START)
+    _, note = edit.resize(scenario, d_k=3)
+    assert "Q keeps" in note
+    assert "W_Q" not in note
+    _, note = edit.resize(scenario, d_model=7)
+    assert note == "d_model 4 → 7. Undo brings the old sizes back."
+    drawn, note = edit.randomise(scenario, 5)
+    assert note.startswith("Q, K, V, W_O drawn from seed 5.")
+    assert not np.array_equal(run(drawn)["q"], run(scenario)["q"])
+    assert edit.randomise(drawn, 5)[0].same(drawn)
+    assert edit.randomise(drawn, 6)[0].qkv["k"].tolist() != drawn.qkv["k"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "tables"),
+    [
+        (START, "x w_q w_k w_v w_o"),
+        (edit.set_config(START, project=False)[0], "x w_q w_k w_v"),
+        (edit.switch(START, "b_k", True)[0], "x w_q w_k b_k w_v w_o"),
+        (full(), "x positions context context_positions w_q b_q w_k b_k w_v b_v bias w_o b_o"),
+        (edit.start_from_qkv(full())[0], "q k v bias w_o b_o"),
+        (edit.switch(edit.switch(full(), "b_q", False)[0], "bias", False)[0], None),
+    ],
+)
+def test_tables_that_take_part_can_be_edited(scenario: Scenario, tables: str | None) -> None:
+    if tables is None:
+        tables = "x positions context context_positions w_q w_k b_k w_v b_v w_o b_o"
+    assert edit.editable(scenario) == tuple(tables.split())
+    trace = run(scenario)
+    for name in edit.editable(scenario):
+        cell = (0,) * trace[name].ndim
+        changed, _ = edit.set_cells(scenario, name, {cell: 0.123})
+        assert run(changed)[name][cell] == 0.123
+        assert trace.explain(name).given
 
 
 def test_rows_of_q_k_v_follow_their_words() -> None:
