@@ -523,12 +523,13 @@ def test_normalisers_say_whether_their_rows_sum_to_one(name: str) -> None:
 def test_scores_of_any_size_give_finite_weights_and_no_warning(
     name: str, recwarn: pytest.WarningsRecorder
 ) -> None:
-    scores = np.array([[[1e308, -1e308, 700.0], [-801.0, 800.0, 0.0], [-1e300, -1e300, -1.0]]])
+    rows = [[1e308, -1e308, 700.0], [-801.0, 800.0, 0.0], [-1e300, -1e300, -1.0], [-900.0] * 3]
+    scores = np.array([rows])
     trace = scaled_dot_product_attention(
         scores, np.eye(3)[None], np.eye(3)[None], scale=1.0, normaliser=name
     )
     assert np.isfinite(trace["attention"]).all()
-    for i, j in np.ndindex(3, 3):
+    for i, j in np.ndindex(4, 3):
         derivation = trace.explain("attention", 0, i, j)
         assert_close(derivation.total, derivation.value, rel=1e-12, abs_=1e-300)
     trace.stages[-3].op.equation(trace.values, 0)
