@@ -5,7 +5,14 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
+from attnviz.core import CHOICES
+from attnviz.core.config import Variant
+from attnviz.core.masks import ALIGNMENTS, MASKS
 from attnviz.core.model import MAX_HEADS, MAX_SIZE, MAX_TOKENS
+from attnviz.core.normalise import NORMALISERS
+from attnviz.core.positions import POSITIONS
 from attnviz.figures import MAX_TEXT_CELLS
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -28,6 +35,30 @@ def test_limits_are_the_ones_in_force() -> None:
     for limit in (f"{MAX_TOKENS} tokens", f"{MAX_HEADS} heads", f"{MAX_SIZE:,}"):
         assert limit in limits
     assert f"{MAX_TEXT_CELLS:,} cells" in limits
+
+
+def rows(table: str) -> list[str]:
+    """The rows of the README's table under a heading, without its two lines of heading."""
+    text = README.split(f"### {table}\n")[1].split("\n#")[0]
+    return [line for line in text.splitlines() if line.startswith("|")][2:]
+
+
+@pytest.mark.parametrize(
+    ("table", "variants"),
+    [
+        ("Positions", POSITIONS),
+        ("Normalisers", NORMALISERS),
+        ("Masks", MASKS),
+        ("Alignments of the causal mask", ALIGNMENTS),
+    ],
+)
+def test_every_variant_has_its_row(table: str, variants: dict[str, Variant]) -> None:
+    expected = [f"| `{name}` | {v.says} | {v.source} |" for name, v in variants.items()]
+    assert rows(table) == [row.replace("|j − i|", "\\|j − i\\|") for row in expected]
+
+
+def test_every_choice_has_its_row() -> None:
+    assert rows("Choices") == [f"| `{name}` | {c.says} |" for name, c in CHOICES.items()]
 
 
 def test_named_files_are_there() -> None:

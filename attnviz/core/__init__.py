@@ -1,5 +1,6 @@
 """Attention and its explanation; NumPy and the standard library only."""
 
+from attnviz.core.config import CHOICES, Config
 from attnviz.core.derivation import Derivation, Term
 from attnviz.core.errors import (
     AttnvizError,
@@ -10,14 +11,16 @@ from attnviz.core.errors import (
     ShapeError,
     TextError,
 )
-from attnviz.core.model import AXES, Config, Params, Scenario, Sizes
+from attnviz.core.model import AXES, Params, Sizes
 from attnviz.core.presets import PRESETS
 from attnviz.core.run import multi_head_attention, run, scaled_dot_product_attention
+from attnviz.core.scenario import Scenario
 from attnviz.core.stages import STAGES, TABLES, Stage, Table
 from attnviz.core.trace import Trace
 
 __all__ = [
     "AXES",
+    "CHOICES",
     "PRESETS",
     "STAGES",
     "TABLES",

@@ -87,12 +87,12 @@ def as_floats(
     return array
 
 
-def as_bools(values: ArrayLike, name: str) -> BoolArray:
-    """A mask -> a read-only boolean copy with 2 or 3 axes; True means: may attend.
+def as_bools(values: ArrayLike, name: str, *ndims: int) -> BoolArray:
+    """A mask -> a read-only boolean copy with so many axes (2 or 3); True means: may attend.
 
     Raises:
         NumberError: not boolean (an additive mask of numbers is a bias).
-        ShapeError: not (query, key) nor (head, query, key).
+        ShapeError: another number of axes.
     """
     raw = _regular(values, name)
     if raw.dtype.kind != "b":
@@ -102,7 +102,7 @@ def as_bools(values: ArrayLike, name: str) -> BoolArray:
             got=str(raw.dtype),
             hint="Numbers that are added to the scores are a bias.",
         )
-    _check_axes(raw, (2, 3), name)
+    _check_axes(raw, ndims or (2, 3), name)
     mask = np.array(raw, dtype=np.bool_)
     frozen(mask)
     return mask

@@ -1,49 +1,62 @@
 """What differs between two scenarios, in words and in numbers."""
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array
 from attnviz.core.errors import ScenarioError
-from attnviz.core.model import Scenario
 from attnviz.core.numbers import number_text
-from attnviz.core.stages import TABLES
+from attnviz.core.scenario import Scenario
+from attnviz.core.stages import ROWS
 from attnviz.core.text import visible
 from attnviz.core.trace import Trace
 
 
 def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
     """Every way in which b differs from a, a sentence each; empty where they are the same."""
-    found: list[str] = []
-    if a.tokens != b.tokens:
-        mine, theirs = (" ".join(map(visible, s.tokens)) for s in (a, b))
-        found.append(f"tokens: {mine} → {theirs}")
-    found += [
-        f"{item.name}: {getattr(a.sizes, item.name)} → {getattr(b.sizes, item.name)}"
-        for item in fields(a.sizes)
-        if getattr(a.sizes, item.name) != getattr(b.sizes, item.name)
+    found = [
+        f"{title}: {mine} → {theirs}"
+        for title, mine, theirs in (
+            ("tokens", _words(a.tokens), _words(b.tokens)),
+            ("second text", *(_words(_context(s)) for s in (a, b))),
+            ("example", a.preset or "none", b.preset or "none"),
+            ("seed", a.seed, b.seed),
+        )
+        if mine != theirs
     ]
+    for mine, theirs in ((a.sizes, b.sizes), (a.config, b.config)):
+        found += [
+            f"{item.name}: {_choice(getattr(mine, item.name))}"
+            f" → {_choice(getattr(theirs, item.name))}"
+            for item in fields(mine)
+            if getattr(mine, item.name) != getattr(theirs, item.name)
+        ]
+    mine_tables, their_tables = _tables(a), _tables(b)
+    for name, table in mine_tables.items():
+        same_words = (a.tokens, a.key_tokens) == (b.tokens, b.key_tokens)
+        if name in their_tables and (same_words or name in a.params.tables()):
+            found += _changed_cells(ROWS[name].symbol, table, their_tables[name])
+    only = (mine_tables.keys() ^ their_tables.keys()) - {"context"}
     found += [
-        f"{item.name}: {_choice(getattr(a.config, item.name))}"
-        f" → {_choice(getattr(b.config, item.name))}"
-        for item in fields(a.config)
-        if getattr(a.config, item.name) != getattr(b.config, item.name)
-    ]
-    tables = {"x": (a.x, b.x)} if a.tokens == b.tokens else {}
-    theirs_by_name = b.params.tables()
-    for name, table in a.params.tables().items():
-        if name in theirs_by_name:
-            tables[name] = (table, theirs_by_name[name])
-    for name, (mine_table, their_table) in tables.items():
-        if mine_table.shape == their_table.shape:
-            found += _changed_cells(name, mine_table, their_table)
-    only = set(a.params.tables()) ^ set(theirs_by_name)
-    found += [
-        f"{TABLES[name].symbol}: {'removed' if name in a.params.tables() else 'added'}"
+        f"{ROWS[name].symbol}: {'removed' if name in mine_tables else 'added'}"
         for name in sorted(only)
     ]
     return tuple(found)
+
+
+def _words(tokens: tuple[str, ...]) -> str:
+    return " ".join(map(visible, tokens)) or "none"
+
+
+def _context(scenario: Scenario) -> tuple[str, ...]:
+    return () if scenario.context_text is None else scenario.key_tokens
+
+
+def _tables(scenario: Scenario) -> dict[str, NDArray[Any]]:
+    return {**scenario.tables(), "mask": scenario.mask, "keep": scenario.keep}
 
 
 def _choice(value: object) -> str:
@@ -51,11 +64,14 @@ def _choice(value: object) -> str:
         return "default"
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "nothing"
     return number_text(value) if isinstance(value, float) else str(value)
 
 
-def _changed_cells(name: str, a: Array, b: Array) -> list[str]:
-    title = "X" if name == "x" else TABLES[name].symbol
+def _changed_cells(title: str, a: NDArray[Any], b: NDArray[Any]) -> list[str]:
+    if a.shape != b.shape:
+        return []
     parts = [(title, a, b)]
     if a.ndim == 3:
         parts = [(f"{title} head {h + 1}", a[h], b[h]) for h in range(len(a))]
@@ -66,11 +82,17 @@ def _changed_cells(name: str, a: Array, b: Array) -> list[str]:
             index = tuple(changed[0])
             place = ", ".join(f"{i + 1}" for i in index)
             sentences.append(
-                f"{where}: cell ({place}) {number_text(mine[index])} → {number_text(theirs[index])}"
+                f"{where}: cell ({place}) {_cell(mine[index])} → {_cell(theirs[index])}"
             )
         elif len(changed):
             sentences.append(f"{where}: {len(changed)} of {mine.size} cells")
     return sentences
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, np.bool_):
+        return "shown" if value else "hidden"
+    return number_text(value)
 
 
 def difference(a: Trace, b: Trace, key: str) -> Array:

@@ -83,6 +83,9 @@ class Derivation:
         node = self.expr
         if isinstance(node, Div) and isinstance(node.b, Sum):
             node = node.b
+        if isinstance(node, Sub):
+            taken = _term("", node.b)
+            return (_term("", node.a), Term("", taken.a, -taken.b, -taken.product))
         if not isinstance(node, Sum):
             return (_term("", node),)
         names = node.names or ("",) * len(node.terms)

@@ -1,5 +1,7 @@
 """Errors that say where something is wrong, what was expected, what came and what to do."""
 
+from collections.abc import Mapping
+
 
 class AttnvizError(Exception):
     """One clear sentence for a person, with its parts kept apart for the screen.
@@ -70,3 +72,12 @@ class ScenarioError(AttnvizError):
 
 class FormatError(AttnvizError):
     """A text or file that is not in a form that can be read."""
+
+
+def check_names(given: Mapping[str, object], names: list[str], what: str) -> None:
+    """Refuse names that are not among those there are."""
+    for name in given:
+        if name not in names:
+            raise ScenarioError(
+                f"there is no such {what}", where=name, expected="one of " + ", ".join(names)
+            )

@@ -5,7 +5,7 @@ gives a wrong value. `render` writes a tree as plain text or as LaTeX.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,15 +63,38 @@ class Sub:
 
 
 @dataclass(frozen=True)
-class Func:
-    """A function of one number: exp (written as a power of e) or tanh."""
+class Neg:
+    """A number with the other sign."""
 
-    name: Literal["exp", "tanh"]
     a: "Expr"
 
     @property
     def value(self) -> float:
-        return math.exp(self.a.value) if self.name == "exp" else math.tanh(self.a.value)
+        return -self.a.value
+
+
+@dataclass(frozen=True)
+class Func:
+    """A function of one number; exp is written as a power of e."""
+
+    name: Literal["exp", "tanh", "sin", "cos"]
+    a: "Expr"
+
+    @property
+    def value(self) -> float:
+        return _FUNCTIONS[self.name](self.a.value)
+
+
+_FUNCTIONS = {"exp": math.exp, "tanh": math.tanh, "sin": math.sin, "cos": math.cos}
+
+
+def total(values: Iterable[float]) -> float:
+    """The sum, rounded once; an infinity where it grows beyond float64."""
+    values = list(values)
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):  # partial sums beyond float64, or infinities
+        return sum(values)
 
 
 @dataclass(frozen=True)
@@ -92,14 +115,10 @@ class Sum:
 
     @property
     def value(self) -> float:
-        values = [term.value for term in self.terms]
-        try:
-            return math.fsum(values)
-        except (OverflowError, ValueError):  # partial sums beyond float64, or infinities
-            return sum(values)
+        return total(term.value for term in self.terms)
 
 
-Expr = Cell | Const | Mul | Div | Sub | Func | Max | Sum
+Expr = Cell | Const | Neg | Mul | Div | Sub | Func | Max | Sum
 
 
 def parts(node: Expr) -> tuple[Expr, ...]:
@@ -107,7 +126,7 @@ def parts(node: Expr) -> tuple[Expr, ...]:
     match node:
         case Cell() | Const():
             return ()
-        case Func(_, a):
+        case Neg(a) | Func(_, a):
             return (a,)
         case Mul(a, b) | Div(a, b) | Sub(a, b):
             return (a, b)
@@ -188,6 +207,8 @@ def render(node: Expr, fmt: Format, syntax: Syntax = "text", limit: int = 12) ->
                 return f"{inner(a, True)} / {inner(b, True)}"
             case Sub(a, b):
                 return f"{write(a)} {'-' if latex else '−'} {inner(b, True)}"
+            case Neg(a):
+                return f"{'-' if latex else '−'}{inner(a, True)}"
             case Func("exp", a):
                 if latex:
                     return rf"e^{{{write(a)}}}"

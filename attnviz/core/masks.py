@@ -1,7 +1,8 @@
 """Which query may attend to which key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,24 +14,96 @@ from attnviz.core.op import Equation, Explanation, Index, Names, Values, block
 MaskOf = Callable[[Values, tuple[int, ...]], BoolArray | None]
 
 
+@dataclass(frozen=True)
+class Alignment:
+    """Which query stands beside which key in the causal mask.
+
+    Args:
+        label, says, source: its name, a line on it, and where it is from.
+        offset: (number of queries, number of keys) -> how many keys more the first query sees.
+    """
+
+    label: str
+    says: str
+    source: str
+    offset: Callable[[int, int], int]
+
+
+ALIGNMENTS: Mapping[str, Alignment] = MappingProxyType(
+    {
+        "top-left": Alignment(
+            "top left",
+            "The first query stands beside the first key.",
+            "torch, scaled_dot_product_attention with is_causal",
+            lambda n_queries, n_keys: 0,
+        ),
+        "bottom-right": Alignment(
+            "bottom right",
+            "The last query stands beside the last key, as when earlier keys are kept.",
+            "FlashAttention since version 2.1; torch, causal_lower_right",
+            lambda n_queries, n_keys: n_keys - n_queries,
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class MaskKind:
+    """One reason why keys are hidden.
+
+    Args:
+        label, says, source: its name, a line on it, and where it is from.
+        allowed: the allowed cells, (key,), (query, key) or (head, query, key), or None where it
+            is not used. All kinds that are used must allow a cell.
+        why: why a cell is hidden, as the beginning of a sentence.
+    """
+
+    label: str
+    says: str
+    source: str
+    allowed: MaskOf
+    why: str
+
+
+def causal_shift(values: Values, shape: tuple[int, ...]) -> int:
+    """By how much: key j is hidden from query i where j > i + shift."""
+    config = values.config
+    return ALIGNMENTS[config.causal_alignment].offset(*shape[-2:]) + config.causal_offset
+
+
 def _causal(values: Values, shape: tuple[int, ...]) -> BoolArray | None:
     if not values.config.causal:
         return None
     query, key = np.ogrid[: shape[-2], : shape[-1]]
-    allowed: BoolArray = key <= query + values.config.causal_offset
+    allowed: BoolArray = key <= query + causal_shift(values, shape)
     return allowed
 
 
-def _custom(values: Values, shape: tuple[int, ...]) -> BoolArray | None:
-    return values.arrays.get("mask")
-
-
-# Each gives the allowed cells, (query, key) or (head, query, key), or None where it is not used.
-# All that are used must allow a cell. The text says why a cell is hidden.
-MASKS: dict[str, tuple[MaskOf, str]] = {
-    "causal": (_causal, "the causal mask hides keys that come later than the query"),
-    "mask": (_custom, "the mask table hides this key from this query"),
-}
+MASKS: Mapping[str, MaskKind] = MappingProxyType(
+    {
+        "causal": MaskKind(
+            "causal",
+            "No query sees keys that come later than it.",
+            "arXiv:1706.03762, section 3.2.3",
+            _causal,
+            "the causal mask hides keys that come later than the query",
+        ),
+        "keep": MaskKind(
+            "key padding",
+            "Chosen keys are hidden from every query, as the filling of shorter texts is.",
+            "torch, MultiheadAttention, key_padding_mask (there True hides)",
+            lambda values, shape: values.arrays.get("keep"),
+            "this key is padding, hidden from every query",
+        ),
+        "mask": MaskKind(
+            "table",
+            "Chosen cells of a query x key table are hidden.",
+            "torch, scaled_dot_product_attention, attn_mask (True may attend)",
+            lambda values, shape: values.arrays.get("mask"),
+            "the mask table hides this key from this query",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -40,14 +113,14 @@ class Mask:
     source: str
 
     def inputs(self, values: Values) -> tuple[str, ...]:
-        return tuple(name for name in map(values.pick, (self.source, "mask")) if name)
+        return tuple(name for name in map(values.pick, (self.source, "keep", "mask")) if name)
 
     def active(self, values: Values) -> bool:
         source = values.pick(self.source)
         return source is not None and bool(self._allowed(values, values[source].shape))
 
     def _allowed(self, values: Values, shape: tuple[int, ...]) -> dict[str, BoolArray]:
-        masks = {name: mask(values, shape) for name, (mask, _) in MASKS.items()}
+        masks = {name: kind.allowed(values, shape) for name, kind in MASKS.items()}
         return {name: mask for name, mask in masks.items() if mask is not None}
 
     def apply(self, values: Values) -> Array:
@@ -59,7 +132,7 @@ class Mask:
     def explain(self, names: Names, index: Index) -> Explanation:
         at = names.at(self.source, index)
         masks = self._allowed(names.values, names.values[self.source].shape)
-        hidden = [MASKS[name][1] for name, mask in masks.items() if not mask[index[-mask.ndim :]]]
+        hidden = [MASKS[name].why for name, mask in masks.items() if not mask[index[-mask.ndim :]]]
         if not hidden:
             note = "This query may attend to this key, so the score stays."
             return Explanation(at, (names.cell(self.source, index),), note)

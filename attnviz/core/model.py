@@ -1,17 +1,15 @@
-"""The values everything else is made of: sizes, configuration, parameters, scenario."""
+"""What a multi-head attention is made of: its axes, its sizes, its tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.core.arrays import Array, as_floats, frozen
-from attnviz.core.errors import LimitError, NumberError, ShapeError, TextError
-from attnviz.core.text import embedding_row, tokenize
+from attnviz.core.arrays import Array, as_floats
+from attnviz.core.errors import LimitError, ShapeError
 
 MAX_TOKENS = 512
 MAX_CHARACTERS = 100_000
@@ -26,6 +24,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "query": "one row per query token, the token that looks",
         "key": "one column per key token, the token that is looked at",
         "token": "one row per token",
+        "place": "one row per place, counted from 0",
         "d_model": "one column per dimension of the embedding",
         "d_k": "one column per dimension of queries and keys",
         "d_v": "one column per dimension of values",
@@ -39,6 +38,9 @@ AXES: Mapping[str, str] = MappingProxyType(
 class Sizes:
     """The sizes of a multi-head attention; d_k, d_v and d_out are free of d_model.
 
+    n_kv_heads None is one key/value head for each head, d_context None is d_model on the key
+    side too.
+
     Raises:
         LimitError: a size below 1 or above its limit; the sentence gives the nearest legal one.
         ShapeError: n_kv_heads does not divide n_heads.
@@ -50,11 +52,12 @@ class Sizes:
     d_v: int
     d_out: int
     n_kv_heads: int | None = None
+    d_context: int | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if item.name == "n_kv_heads" and value is None:
+            if item.default is None and value is None:
                 continue
             check_size(item.name, value)
         if self.n_heads % self.kv_heads:
@@ -66,7 +69,7 @@ class Sizes:
                 expected="one of " + ", ".join(map(str, legal)),
             )
         width = max(self.d_k, self.d_v, self.d_out)
-        cells = self.n_heads * max(self.d_model, self.d_v) * width
+        cells = self.n_heads * max(self.d_model, self.context_width, self.d_v) * width
         if cells > MAX_CELLS:
             raise LimitError(
                 f"{self.n_heads} heads of {self.d_model} x {width} need {cells:,} cells in a table",
@@ -79,6 +82,11 @@ class Sizes:
     def kv_heads(self) -> int:
         """The number of key/value heads: n_kv_heads, or one for each head."""
         return self.n_kv_heads or self.n_heads
+
+    @property
+    def context_width(self) -> int:
+        """The width of embeddings on the key side: d_context, or d_model."""
+        return self.d_context or self.d_model
 
 
 def check_size(name: str, value: Any) -> None:
@@ -96,46 +104,6 @@ def check_size(name: str, value: Any) -> None:
             got=str(value),
             hint=f"The nearest legal value is {min(max(value, 1), limit)}.",
         )
-
-
-def _is_finite(value: object) -> bool:
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        return False
-    return bool(np.isfinite(float(value)))
-
-
-@dataclass(frozen=True)
-class Config:
-    """How the attention is computed.
-
-    Args:
-        scale: factor on the raw scores; None is 1/sqrt(d_k), 1.0 is no scaling.
-        softcap: c in c * tanh(score / c), as Gemma 2 has it; None is none.
-        causal: whether key j is hidden from query i when j > i + causal_offset.
-        causal_offset: 0 aligns the first query with the first key (top left).
-        normaliser: an entry of `attnviz.core.normalise.NORMALISERS`.
-        project: whether the output projection is applied when there is a W_O.
-
-    Raises:
-        NumberError: scale is not finite, or softcap is not a finite number above zero.
-    """
-
-    scale: float | None = None
-    softcap: float | None = None
-    causal: bool = False
-    causal_offset: int = 0
-    normaliser: str = "softmax"
-    project: bool = True
-
-    def __post_init__(self) -> None:
-        if self.scale is not None and not _is_finite(self.scale):
-            raise NumberError("not a finite number", where="scale", got=repr(self.scale))
-        if self.softcap is not None and not (_is_finite(self.softcap) and self.softcap > 0):
-            raise NumberError(
-                "the cap must be a finite number above zero",
-                where="softcap",
-                got=repr(self.softcap),
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,85 +183,19 @@ class Params:
     def sizes(self) -> Sizes:
         """The sizes the tables have; without w_o, d_out is the width of the concatenation."""
         heads, d_model, d_k = self.w_q.shape
-        kv_heads, _, d_v = self.w_v.shape
+        kv_heads, d_context, d_v = self.w_v.shape
         d_out = heads * d_v if self.w_o is None else self.w_o.shape[1]
-        return Sizes(heads, d_model, d_k, d_v, d_out, None if kv_heads == heads else kv_heads)
+        return Sizes(
+            heads,
+            d_model,
+            d_k,
+            d_v,
+            d_out,
+            None if kv_heads == heads else kv_heads,
+            None if d_context == d_model else d_context,
+        )
 
     def tables(self) -> dict[str, Array]:
         """The tables that are there, by name."""
         named = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: table for name, table in named.items() if table is not None}
-
-
-@dataclass(frozen=True, eq=False)
-class Scenario:
-    """Everything a person can set; one immutable value.
-
-    Args:
-        text: what was typed.
-        params: the tables.
-        tokenizer: an entry of `attnviz.core.text.TOKENIZERS`.
-        seed: where embeddings of unnamed words and newly filled cells come from.
-        config: the choices of `Config`.
-        lexicon: words with an embedding of their own (the example's).
-        x_edits: cells of X that a person has set: (row, column) -> value.
-        preset: the name of the example this began as.
-    """
-
-    text: str
-    params: Params
-    tokenizer: str = "words"
-    seed: int = 0
-    config: Config = Config()
-    lexicon: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    x_edits: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    preset: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("lexicon", "x_edits"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As plain values, so that a scenario can be copied and pickled."""
-        values = [getattr(self, item.name) for item in fields(self)]
-        plain = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
-        return (Scenario, tuple(plain))
-
-    @property
-    def sizes(self) -> Sizes:
-        return self.params.sizes
-
-    @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        return tokenize(self.text, self.tokenizer)
-
-    @cached_property
-    def x(self) -> Array:
-        """(token, d_model): the embeddings, a person's edits included."""
-        if not self.tokens:
-            raise TextError("there are no tokens yet", where="text", hint="Type a word.")
-        x = np.stack([self.embedding(token) for token in self.tokens])
-        for (row, col), value in self.x_edits.items():
-            x[row, col] = value
-        frozen(x)
-        return x
-
-    def embedding(self, token: str) -> Array:
-        """Token -> (d_model,): the example's vector, continued from the seed where too short."""
-        width = self.params.w_q.shape[1]
-        row = embedding_row(token, self.seed, width)
-        known = self.lexicon.get(token, ())[:width]
-        row[: len(known)] = known
-        return row
-
-    def same(self, other: "Scenario") -> bool:
-        """Whether two scenarios give the same numbers everywhere and say so in the same words."""
-        plain = ("text", "tokenizer", "seed", "config", "preset")
-        mine, theirs = self.params.tables(), other.params.tables()
-        return (
-            all(getattr(self, name) == getattr(other, name) for name in plain)
-            and dict(self.lexicon) == dict(other.lexicon)
-            and dict(self.x_edits) == dict(other.x_edits)
-            and mine.keys() == theirs.keys()
-            and all(np.array_equal(table, theirs[name]) for name, table in mine.items())
-        )

@@ -1,63 +1,162 @@
-"""How a row of scores becomes a row of attention weights."""
+"""How scores become attention weights: each kind as the quotient of two tables."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from attnviz.core.arrays import Array
-from attnviz.core.expr import Const, Div, Func, Max, Sub, Sum
+from attnviz.core.errors import NumberError
+from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Neg, Sub, Sum, total
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
+
+if TYPE_CHECKING:
+    from attnviz.core.config import Config
+
+Parts = dict[str, Array]
+_ZERO, _ONE = Const(0.0, "0", "0"), Const(1.0, "1", "1")
 
 
 @dataclass(frozen=True)
 class Normaliser:
-    """How a row of scores becomes attention weights.
+    """How scores become attention weights.
 
     Args:
-        apply: (…, key) scores -> (…, key) weights.
+        label, says, source: its name, a line on it, and where it is from.
+        parts: (…, query, key) scores -> tables by title; the last but one over the last gives
+            the weights. The last is (…, query, 1), (…, 1, key) or of the shape of the scores.
         explain: the arithmetic of one cell.
-        between: (query, key) scores -> the matrices in between, by title.
-        source: where it is from.
+        formula: what is computed, as (text, LaTeX).
+        what: the same as a sentence.
+        colour: "signed" where weights may leave 0 to 1.
+        sums_to_one: whether every row does.
+        warning: a sentence for a screen that shows it, where the kind is a known mistake.
     """
 
-    apply: Callable[[Array], Array]
-    explain: Callable[[Names, str, Index], Explanation]
-    between: Callable[[Array], dict[str, Array]]
+    label: str
+    says: str
     source: str
+    parts: Callable[[Array, "Config"], Parts]
+    explain: Callable[[Names, str, Index], Explanation]
+    formula: tuple[str, str]
+    what: str
+    colour: Literal["signed", "attention"] = "attention"
+    sums_to_one: bool = True
+    warning: str = ""
 
 
-def softmax(scores: Array) -> Array:
-    """(…, key) -> (…, key): each row's exponentials over their sum; a row of -inf gives zeros.
+# Tables, (…, query, key) each unless said otherwise.
 
-    The row maximum is taken off first, which changes nothing but keeps exp from overflowing.
-    Rows without any allowed key give zeros, as torch's scaled_dot_product_attention and ONNX
-    Attention do.
+
+def _exponentials(scores: Array, axis: int = -1, *, zero: bool = False) -> Parts:
+    """The exponentials along an axis and their sums; `zero` counts one more score of 0.
+
+    The largest score is taken off first, which changes nothing but keeps exp from overflowing.
     """
-    powers, total = _softmax_parts(scores).values()
-    weights: Array = powers / np.where(total == 0.0, 1.0, total)
-    return weights
+    top = scores.max(axis=axis, keepdims=True)
+    top = np.maximum(top, 0.0) if zero else np.where(np.isneginf(top), 0.0, top)
+    powers = np.exp(scores - top)
+    sums = powers.sum(axis=axis, keepdims=True)
+    if zero:
+        return {"e^(score − m)": powers, "e^(−m) + Σ": np.exp(-top) + sums}
+    return {"e^(score − m)": powers, "Σ": sums}
 
 
-def _softmax_parts(scores: Array) -> dict[str, Array]:
-    """(…, key) -> the exponentials (…, key) and their sums (…, 1), by title."""
-    top = scores.max(axis=-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isneginf(top), 0.0, top))
-    return {"e^(score − m)": powers, "Σ": powers.sum(axis=-1, keepdims=True)}
+def _division(scores: Array, config: "Config") -> Parts:
+    """Scores with hidden ones as 0, and their sums, each rounded once."""
+    shown = np.where(np.isneginf(scores), 0.0, scores)
+    rows = shown.reshape(-1, shown.shape[-1]).tolist()
+    sums = np.array([total(row) for row in rows]).reshape(*shown.shape[:-1], 1)
+    return {"scores": shown, "Σ": sums}
+
+
+def _sigmoid(scores: Array, config: "Config") -> Parts:
+    """1 / (1 + e^-s), for negative s as e^s / (e^s + 1), so that nothing overflows."""
+    small = np.exp(-np.abs(scores))
+    return {
+        "e^(min(score, 0))": np.where(scores < 0, small, 1.0),
+        "1 + e^(−|score|)": 1.0 + small,
+    }
+
+
+def _top_k(scores: Array, config: "Config") -> Parts:
+    """The k largest scores of each row, ties with the last of them too; the rest is hidden."""
+    return {
+        "kept scores": _kept(scores, config.top_k),
+        **_exponentials(_kept(scores, config.top_k)),
+    }
+
+
+def _kept(scores: Array, k: int) -> Array:
+    if k >= scores.shape[-1]:
+        return scores
+    least = np.partition(scores, -k, axis=-1)[..., -k, None]
+    return np.where(scores >= least, scores, -np.inf)
+
+
+# The arithmetic of one cell.
+
+
+def _along(names: Names, source: str, index: Index) -> list[Index]:
+    """The places of the row that a cell is in."""
+    return [(*index[:-1], j) for j in range(names.values[source].shape[-1])]
 
 
 def _explain_softmax(names: Names, source: str, index: Index) -> Explanation:
-    row, labels = names.values[source][index[:-1]], names.labels(source)[-1]
-    here = names.cell(source, index)
-    symbolic = _softmax_symbols(names, source, index)
-    if np.isneginf(row).all():
-        zero = Const(0.0, "0", "0")
-        return Explanation(symbolic, (zero,), "This query may attend to nothing: zero by rule.")
-    all_cells = tuple(names.cell(source, (*index[:-1], j)) for j in range(len(row)))
-    top = Max(all_cells)
-    m = Const(top.value)
-    powers = tuple(Func("exp", Sub(cell, m)) for cell in all_cells)
+    return _explain_powers(names, source, index, _along(names, source, index))
+
+
+def _explain_plus_one(names: Names, source: str, index: Index) -> Explanation:
+    return _explain_powers(names, source, index, _along(names, source, index), zero=True)
+
+
+def _explain_columns(names: Names, source: str, index: Index) -> Explanation:
+    head, _, key = index
+    places = [(head, i, key) for i in range(names.values[source].shape[-2])]
+    found = _explain_powers(names, source, index, places, column=True)
+    if np.isneginf(names.values[source][head, :, key]).all():
+        note = "No query may attend to this key: zero by rule."
+        return replace(found, exprs=(_ZERO,), note=note)
+    return found
+
+
+def _explain_top_k(names: Names, source: str, index: Index) -> Explanation:
+    row, k = names.values[source][index[:-1]], names.values.config.top_k
+    kept = ~np.isneginf(_kept(row, k))
+    if not kept[index[-1]]:
+        why = "hidden" if np.isneginf(row[index[-1]]) else f"not among the {k} largest of its row"
+        symbolic = _power_symbols(names, source, index)
+        return Explanation(symbolic, (_ZERO,), f"This score is {why}: zero by rule.")
+    places = [(*index[:-1], int(j)) for j in np.flatnonzero(kept)]
+    return _explain_powers(names, source, index, places)
+
+
+def _explain_powers(
+    names: Names,
+    source: str,
+    index: Index,
+    places: Sequence[Index],
+    *,
+    zero: bool = False,
+    column: bool = False,
+) -> Explanation:
+    """The power of a cell over the sum of those of `places`.
+
+    Args:
+        zero: whether one more score of 0 is counted.
+        column: whether the places are those of a column and not of a row.
+    """
+    axis = -2 if column else -1
+    here, cells = names.cell(source, index), tuple(names.cell(source, at) for at in places)
+    labels = tuple(names.labels(source)[axis][at[axis]] for at in places)
+    scores: tuple[Expr, ...] = cells
+    if zero:
+        scores, labels = (_ZERO, *cells), ("zero score", *labels)
+    m = Const(Max(scores).value)
+    powers = tuple(Func("exp", Sub(score, m)) for score in scores)
     power = Func("exp", Sub(here, m))
     done = tuple(Const(term.value) for term in powers)
     exprs = (
@@ -66,30 +165,129 @@ def _explain_softmax(names: Names, source: str, index: Index) -> Explanation:
         Div(Const(power.value), Const(Sum(done).value)),
     )
     note = (
-        f"m = {format_number(m.value, 4, trim=True)} is the largest score of the row. It is taken "
-        "off first, which leaves the quotient as it is."
+        f"m = {format_number(m.value, 4, trim=True)} is the largest "
+        f"{'of 0 and the scores' if zero else 'score'} of the {'column' if column else 'row'}. "
+        "It is taken off first, which leaves the quotient as it is."
     )
+    symbolic = _power_symbols(names, source, index, zero=zero, column=column)
     return Explanation(symbolic, exprs, note)
 
 
-def _softmax_symbols(names: Names, source: str, index: Index) -> tuple[str, str]:
-    (row, row_latex), (at, at_latex) = names.row(source, index), names.at(source, index)
+def _power_symbols(
+    names: Names, source: str, index: Index, *, zero: bool = False, column: bool = False
+) -> tuple[str, str]:
+    at, at_latex = names.at(source, index)
+    row, row_latex = (names.column if column else names.row)(source, index)
+    more, more_latex = ("e^(−m) + ", "e^{-m} + ") if zero else ("", "")
+    text = f"Σ e^({row} − m)"
     return (
-        f"e^({at} − m) / Σ e^({row} − m)",
-        rf"\frac{{e^{{{at_latex}-m}}}}{{\sum e^{{{row_latex}-m}}}}",
+        f"e^({at} − m) / {f'({more}{text})' if more else text}",
+        rf"\frac{{e^{{{at_latex}-m}}}}{{{more_latex}\sum e^{{{row_latex}-m}}}}",
     )
 
 
-NORMALISERS: dict[str, Normaliser] = {
-    "softmax": Normaliser(
-        softmax, _explain_softmax, _softmax_parts, "arXiv:1706.03762, section 3.2.1"
-    ),
-}
+def _explain_division(names: Names, source: str, index: Index) -> Explanation:
+    row = names.values[source][index[:-1]]
+    (at, at_latex), (all_, all_latex) = names.at(source, index), names.row(source, index)
+    symbolic = (f"{at} / Σ {all_}", rf"\frac{{{at_latex}}}{{\sum {all_latex}}}")
+    if np.isneginf(row[index[-1]]):
+        return Explanation(symbolic, (_ZERO,), "This key is hidden: its share is zero by rule.")
+    shown = [int(j) for j in np.flatnonzero(~np.isneginf(row))]
+    here = names.cell(source, index)
+    cells: tuple[Cell, ...] = tuple(names.cell(source, (*index[:-1], j)) for j in shown)
+    labels = tuple(names.labels(source)[-1][j] for j in shown)
+    whole = Sum(cells, labels)
+    return Explanation(symbolic, (Div(here, whole), Div(here, Const(whole.value))))
+
+
+def _explain_sigmoid(names: Names, source: str, index: Index) -> Explanation:
+    here, (at, latex) = names.cell(source, index), names.at(source, index)
+    if here.value < 0:
+        power: Expr = Func("exp", here)
+        symbolic = (f"e^({at}) / (1 + e^({at}))", rf"\frac{{e^{{{latex}}}}}{{1+e^{{{latex}}}}}")
+    else:
+        power = Func("exp", Neg(here))
+        symbolic = (f"1 / (1 + e^(−{at}))", rf"\frac{{1}}{{1+e^{{-{latex}}}}}")
+
+    def share(power: Expr) -> Expr:
+        below = Sum((_ONE, power), ("one", "power"))
+        return Div(power if here.value < 0 else _ONE, below)
+
+    return Explanation(symbolic, (share(power), share(Const(power.value))))
+
+
+NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
+    {
+        "softmax": Normaliser(
+            "softmax",
+            "Each score's exponential over the sum of those of its row.",
+            "arXiv:1706.03762, section 3.2.1",
+            lambda scores, config: _exponentials(scores),
+            _explain_softmax,
+            ("softmax", r"\operatorname{softmax}"),
+            "Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
+        ),
+        "division": Normaliser(
+            "plain division",
+            "Each score over the sum of its row, without exponentials.",
+            "the first idea of many courses; it fails where scores are negative or sum to zero",
+            _division,
+            _explain_division,
+            ("score / Σ of its row", r"\frac{s}{\sum s}"),
+            "Each score is divided by the sum of its row; negative scores give negative weights.",
+            colour="signed",
+        ),
+        "softmax_plus_one": Normaliser(
+            "softmax plus one",
+            "Softmax with one more score of zero, so that a row may attend to little.",
+            "E. Miller, Attention Is Off By One (2023)",
+            lambda scores, config: _exponentials(scores, zero=True),
+            _explain_plus_one,
+            ("softmax with a zero score", r"\frac{e^{s}}{1+\sum e^{s}}"),
+            "Softmax with an added score of zero: the rest of each row's weight goes to nothing.",
+            sums_to_one=False,
+        ),
+        "sigmoid": Normaliser(
+            "sigmoid",
+            "Each score by itself: 1 / (1 + e^-score).",
+            "arXiv:2409.04431, without its bias of -log n",
+            _sigmoid,
+            _explain_sigmoid,
+            ("sigmoid", r"\sigma"),
+            "Each score becomes a weight between 0 and 1, whatever the others of its row are.",
+            sums_to_one=False,
+        ),
+        "top_k": Normaliser(
+            "top-k softmax",
+            "Softmax of the k largest scores of each row; ties with the last of them stay too.",
+            "arXiv:1912.11637, section 3",
+            _top_k,
+            _explain_top_k,
+            ("softmax of the k largest", r"\operatorname{softmax}\circ\operatorname{top}_k"),
+            "Only the k largest scores of each row are kept; softmax shares one unit among them.",
+        ),
+        "softmax_columns": Normaliser(
+            "softmax down the columns (a mistake)",
+            "Each score's exponential over the sum of its column: a common slip of the axis.",
+            "the wrong axis in softmax(dim=-2)",
+            lambda scores, config: _exponentials(scores, axis=-2),
+            _explain_columns,
+            ("softmax of columns", r"\operatorname{softmax}_{\text{columns}}"),
+            "A mistake to look at: softmax runs down each column, over queries instead of keys.",
+            sums_to_one=False,
+            warning="A mistake on purpose: columns sum to 1, rows do not.",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
 class Normalise:
-    """scores -> attention weights, by the configured entry of `NORMALISERS`."""
+    """scores -> attention weights, by the configured entry of `NORMALISERS`.
+
+    Rows without any allowed key give zeros, as torch's scaled_dot_product_attention and ONNX
+    Attention do.
+    """
 
     source: str
 
@@ -100,15 +298,38 @@ class Normalise:
         return values.pick(self.source) is not None
 
     def apply(self, values: Values) -> Array:
-        return NORMALISERS[values.config.normaliser].apply(values[self.source])
+        """Raises NumberError where allowed scores have a sum that cannot be divided by."""
+        scores = values[self.source]
+        *_, above, below = (
+            NORMALISERS[values.config.normaliser].parts(scores, values.config).values()
+        )
+        bad = np.broadcast_to((below == 0) | ~np.isfinite(below), scores.shape)
+        bad = bad & ~np.isneginf(scores)
+        if bad.any():
+            head, row, _ = (int(i) + 1 for i in np.argwhere(bad)[0])
+            got = float(np.broadcast_to(below, scores.shape)[head - 1, row - 1, 0])
+            raise NumberError(
+                "the scores of this row sum to zero, and nothing can be divided by zero"
+                if got == 0
+                else "the scores of this row sum to more than float64 can hold",
+                where=f"Attention weights, head {head}, row {row}",
+                hint="Change a number, or take softmax.",
+            )
+        weights: Array = above / np.where(below == 0, 1.0, below)
+        return weights
 
     def explain(self, names: Names, index: Index) -> Explanation:
         source = names.values.pick(self.source) or self.source
-        return NORMALISERS[names.values.config.normaliser].explain(names, source, index)
+        found = NORMALISERS[names.values.config.normaliser].explain(names, source, index)
+        if np.isneginf(names.values[source][index[:-1]]).all():
+            note = "This query may attend to nothing: zero by rule."
+            return replace(found, exprs=(_ZERO,), note=note)
+        return found
 
     def equation(self, values: Values, head: int) -> Equation:
         start = block(values, self.source, head)
         scores = values[start.key][start.head]
-        between = NORMALISERS[values.config.normaliser].between(scores)
-        steps = [Block(start.key, start.head, title=t, values=v) for t, v in between.items()]
-        return Equation("chain", (start, *steps))
+        with np.errstate(over="ignore", under="ignore"):
+            parts = NORMALISERS[values.config.normaliser].parts(scores, values.config)
+        steps = [Block(start.key, start.head, title=t, values=v) for t, v in parts.items()]
+        return Equation("quotient", (start, *steps))

@@ -6,13 +6,15 @@ these that is there, so a step that a configuration does not use leaves no gap.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell, Expr
-from attnviz.core.model import Config
+
+if TYPE_CHECKING:  # the choices name the variants, which are made of what is defined here
+    from attnviz.core.config import Config
 
 Index = tuple[int, ...]
 
@@ -22,7 +24,7 @@ class Values:
     """The arrays computed or given so far, by name, and the configuration."""
 
     arrays: Mapping[str, NDArray[Any]]
-    config: Config
+    config: "Config"
 
     def pick(self, names: str) -> str | None:
         """The first of "a|b|c" that is there."""
@@ -69,7 +71,7 @@ class Block:
         head: which head of it, None where it has no heads.
         transposed: whether it enters with rows and columns exchanged.
         title: what a step in between is called, as text; empty for an array of the trace.
-        values: the numbers of a step in between, (row, column) or (row, 1).
+        values: the numbers of a step in between, (row, column), (row, 1) or (1, column).
     """
 
     key: str
@@ -85,11 +87,13 @@ class Equation:
 
     Args:
         kind: "product": the first block times the second one, with a bias as a third;
-            "chain": the blocks one after the other lead to the result.
+            "sum": the blocks added up; "quotient": the last but one over the last, cell by
+            cell; "rotation": the first times the second plus the third times the fourth, cell
+            by cell; "chain": the blocks one after the other lead to the result.
         blocks: the matrices, without the result.
     """
 
-    kind: Literal["product", "chain"]
+    kind: Literal["product", "sum", "quotient", "rotation", "chain"]
     blocks: tuple[Block, ...]
 
 

@@ -10,6 +10,7 @@ from attnviz.core.arrays import Array
 from attnviz.core.expr import Const, Div, Expr, Func, Mul, Sum
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
+from attnviz.core.positions import POSITIONS, alibi_slopes, slope_words
 
 
 def head_of(array: NDArray[Any], head: int, n_heads: int) -> int:
@@ -151,8 +152,8 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class SoftCap:
-    """scores -> c * tanh(scores / c), before bias and mask (Gemma 2, arXiv:2408.00118)."""
+class Temper:
+    """scaled scores -> the same over a temperature (arXiv:1503.02531, section 2)."""
 
     source: str
 
@@ -160,7 +161,35 @@ class SoftCap:
         return (self.source,)
 
     def active(self, values: Values) -> bool:
-        return self.source in values.arrays and values.config.softcap is not None
+        return self.source in values.arrays and values.config.temperature != 1
+
+    def apply(self, values: Values) -> Array:
+        return np.asarray(values[self.source] / values.config.temperature)
+
+    def divisor(self, values: Values) -> str:
+        """The divisor in words: '÷ T = 2'."""
+        return f"÷ T = {format_number(values.config.temperature, 4, trim=True)}"
+
+    def explain(self, names: Names, index: Index) -> Explanation:
+        cell, at = names.cell(self.source, index), names.at(self.source, index)
+        expr = Div(cell, Const(names.values.config.temperature))
+        return Explanation((f"{at[0]} / T", rf"\frac{{{at[1]}}}{{T}}"), (expr,))
+
+    def equation(self, values: Values, head: int) -> Equation:
+        return Equation("chain", (block(values, self.source, head),))
+
+
+@dataclass(frozen=True)
+class SoftCap:
+    """scores -> c * tanh(scores / c), before bias and mask (Gemma 2, arXiv:2408.00118)."""
+
+    source: str
+
+    def inputs(self, values: Values) -> tuple[str, ...]:
+        return tuple(name for name in (values.pick(self.source),) if name)
+
+    def active(self, values: Values) -> bool:
+        return values.pick(self.source) is not None and values.config.softcap is not None
 
     def apply(self, values: Values) -> Array:
         cap = values.config.softcap
@@ -180,7 +209,11 @@ class SoftCap:
 
 @dataclass(frozen=True)
 class AddBias:
-    """scores + bias, the bias (query, key) for all heads or (head, query, key)."""
+    """scores + a bias table + what ALiBi positions add, as far as each is there.
+
+    The table is (query, key) for all heads or (head, query, key). ALiBi (arXiv:2108.12409) adds
+    the head's slope times (j - i), with queries i and keys j counted from the first of each.
+    """
 
     source: str
     bias: str
@@ -189,22 +222,58 @@ class AddBias:
         return tuple(name for name in map(values.pick, (self.source, self.bias)) if name)
 
     def active(self, values: Values) -> bool:
-        return values.pick(self.source) is not None and self.bias in values.arrays
+        added = self.bias in values.arrays or POSITIONS[values.config.positions].distance
+        return values.pick(self.source) is not None and bool(added)
+
+    def _sloped(self, values: Values) -> tuple[Array, Array] | None:
+        """(head,) slopes and the (query, key) distances, with ALiBi."""
+        distance = POSITIONS[values.config.positions].distance
+        if distance is None:
+            return None
+        n_heads, n_queries, n_keys = values[self.source].shape
+        query, key = np.ogrid[:n_queries, :n_keys]
+        return alibi_slopes(n_heads), distance(key - query).astype(np.float64)
 
     def apply(self, values: Values) -> Array:
-        total: Array = values[self.source] + values[self.bias]
-        return total
+        result: Array = values[self.source]
+        if self.bias in values.arrays:
+            result = result + values[self.bias]
+        sloped = self._sloped(values)
+        if sloped is not None:
+            result = result + sloped[0][:, None, None] * sloped[1]
+        return result
 
     def explain(self, names: Names, index: Index) -> Explanation:
-        at_bias = index[-names.values[self.bias].ndim :]
-        a, b = names.at(self.source, index), names.at(self.bias, at_bias)
-        expr = Sum(
-            (names.cell(self.source, index), names.cell(self.bias, at_bias)), ("score", "bias")
-        )
-        return Explanation((f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (expr,))
+        values, at = names.values, names.at(self.source, index)
+        terms: list[Expr] = [names.cell(self.source, index)]
+        labels, symbolic, note = ["score"], [at], ""
+        if self.bias in values.arrays:
+            at_bias = index[-values[self.bias].ndim :]
+            terms.append(names.cell(self.bias, at_bias))
+            labels.append("bias")
+            symbolic.append(names.at(self.bias, at_bias))
+        sloped = self._sloped(values)
+        if sloped is not None:
+            slopes, distances = sloped
+            words = POSITIONS[values.config.positions].distance_text
+            terms.append(Mul(Const(float(slopes[index[0]])), Const(float(distances[index[1:]]))))
+            labels.append("slope · distance")
+            symbolic.append((f"slope·{words[0]}", rf"\text{{slope}}\cdot{words[1]}"))
+            note = (
+                f"The slope of head {index[0] + 1} of {len(slopes)} is "
+                f"{slope_words(index[0], len(slopes))} = {format_number(slopes[index[0]], 6)}; "
+                f"query i = {index[1]} and key j = {index[2]}, counted from 0."
+            )
+        text, latex = (" + ".join(parts) for parts in zip(*symbolic, strict=True))
+        return Explanation((text, latex), (Sum(tuple(terms), tuple(labels)),), note)
 
     def equation(self, values: Values, head: int) -> Equation:
-        return Equation("chain", tuple(block(values, key, head) for key in self.inputs(values)))
+        blocks = [block(values, key, head) for key in self.inputs(values)]
+        sloped = self._sloped(values)
+        if sloped is not None:
+            added = sloped[0][head] * sloped[1]
+            blocks.append(Block(blocks[0].key, head, title="slope·distance", values=added))
+        return Equation("sum", tuple(blocks))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attnviz.core.model import Params, Scenario
+from attnviz.core.model import Params
+from attnviz.core.scenario import Scenario
 
 WALKTHROUGH = "walkthrough"
 

@@ -1,92 +1,21 @@
 """The steps of attention, one row each. Pictures, explanations, steps and exports walk this."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
+from attnviz.core import wording
 from attnviz.core.masks import Mask
 from attnviz.core.normalise import Normalise
 from attnviz.core.numbers import number_text
-from attnviz.core.op import Op, Values
-from attnviz.core.ops import AddBias, Concat, Given, MatMul, Scale, SoftCap
+from attnviz.core.ops import AddBias, Concat, Given, MatMul, Scale, SoftCap, Temper
+from attnviz.core.positions import AddPositions, Rotate
+from attnviz.core.stage import TABLES, Stage, Table
+
+__all__ = ["ROWS", "STAGES", "TABLES", "Stage", "Table"]
 
 
-@dataclass(frozen=True)
-class Table:
-    """An array that is set and not computed.
-
-    Args:
-        key: its name in a trace.
-        title: its name in words.
-        symbol, latex: how it is written in formulas.
-        axes: the names of its axes, see `AXES`.
-        says: a cell in a sentence; {row}, {col}, {head} and {value} are filled in.
-    """
-
-    key: str
-    title: str
-    symbol: str
-    latex: str
-    axes: tuple[str, ...]
-    says: str = "{title}: row {row}, column {col} is {value}"
-
-
-_NO_OP = Given("")
-
-
-def no_detail(values: Values) -> str:
-    """Nothing to add to a title."""
-    return ""
-
-
-@dataclass(frozen=True)
-class Stage(Table):
-    """One step of attention: an array with the operation that gives it.
-
-    Args:
-        op: the operation; it computes the array and explains each cell.
-        formula: what is computed, as (text, LaTeX).
-        formula_columns: the same where tokens are columns and every array is transposed.
-        what: a sentence on what happens.
-        why: a sentence on why.
-        colour: "signed" (around zero) or "attention" (0 to 1).
-        detail: what a title adds for a configuration, such as the divisor in use.
-    """
-
-    op: Op = _NO_OP
-    formula: tuple[str, str] = ("", "")
-    formula_columns: tuple[str, str] = ("", "")
-    what: str = ""
-    why: str = ""
-    colour: Literal["signed", "attention"] = "signed"
-    detail: Callable[[Values], str] = no_detail
-
-
-def _table(key: str, title: str, symbol: str, latex: str, *axes: str) -> Table:
-    return Table(key, title, symbol, latex, axes)
-
-
-TABLES: Mapping[str, Table] = MappingProxyType(
-    {
-        table.key: table
-        for table in (
-            _table("context", "Context embeddings", "C", "C", "key", "d_model"),
-            _table("w_q", "Query table", "W_Q", "W_Q", "head", "d_model", "d_k"),
-            _table("w_k", "Key table", "W_K", "W_K", "kv_head", "d_model", "d_k"),
-            _table("w_v", "Value table", "W_V", "W_V", "kv_head", "d_model", "d_v"),
-            _table("w_o", "Output table", "W_O", "W_O", "concat", "d_out"),
-            _table("b_q", "Query bias", "b_Q", "b_Q", "head", "d_k"),
-            _table("b_k", "Key bias", "b_K", "b_K", "kv_head", "d_k"),
-            _table("b_v", "Value bias", "b_V", "b_V", "kv_head", "d_v"),
-            _table("b_o", "Output bias", "b_O", "b_O", "d_out"),
-            _table("mask", "Mask", "mask", r"\mathrm{mask}", "query", "key"),
-            _table("bias", "Score bias", "B", "B", "query", "key"),
-        )
-    }
-)
-
-_SCALE = Scale("scores", width="q")
+_SOURCE = "context_positioned|context|x_positioned|x"
+_SCALE, _TEMPER = Scale("scores", width="q"), Temper("scaled")
 _SCORES = ("head", "query", "key")
 
 STAGES: tuple[Stage, ...] = (
@@ -104,13 +33,42 @@ STAGES: tuple[Stage, ...] = (
         why="Attention works on numbers; tokens with like rows are treated alike.",
     ),
     Stage(
+        key="x_positioned",
+        title="Embeddings with positions",
+        symbol="Xᵖ",
+        latex="X^{p}",
+        axes=("token", "d_model"),
+        says="{row}'s embedding with its position, {col}: {value}",
+        op=AddPositions("x", "positions"),
+        adapt=wording.positioned,
+        formula=("X + P", "X + P"),
+        formula_columns=("Xᵀ + Pᵀ", r"X^{\top} + P^{\top}"),
+        what="A row of its own for each place is added to the embeddings.",
+        why="Attention alone does not see the order of words; with this, place matters.",
+    ),
+    Stage(
+        key="context_positioned",
+        title="Context with positions",
+        symbol="Cᵖ",
+        latex="C^{p}",
+        axes=("key", "d_model"),
+        says="{row}'s embedding with its position, {col}: {value}",
+        op=AddPositions("context", "context_positions"),
+        adapt=wording.positioned,
+        formula=("C + P", "C + P"),
+        formula_columns=("Cᵀ + Pᵀ", r"C^{\top} + P^{\top}"),
+        what="A row of its own for each place is added to the embeddings.",
+        why="The second text has an order of its own.",
+    ),
+    Stage(
         key="q",
         title="Queries",
         symbol="Q",
         latex="Q",
         axes=("head", "query", "d_k"),
         says="{row}'s query, {col}: {value}",
-        op=MatMul("x", "w_q", "b_q"),
+        op=MatMul("x_positioned|x", "w_q", "b_q"),
+        adapt=wording.product,
         formula=("X · W_Q", r"X\,W_Q"),
         formula_columns=("W_Qᵀ · Xᵀ", r"W_Q^{\top} X^{\top}"),
         what="Each embedding times W_Q gives the token's query.",
@@ -123,7 +81,8 @@ STAGES: tuple[Stage, ...] = (
         latex="K",
         axes=("kv_head", "key", "d_k"),
         says="{row}'s key, {col}: {value}",
-        op=MatMul("context|x", "w_k", "b_k"),
+        op=MatMul(_SOURCE, "w_k", "b_k"),
+        adapt=wording.product,
         formula=("X · W_K", r"X\,W_K"),
         formula_columns=("W_Kᵀ · Xᵀ", r"W_K^{\top} X^{\top}"),
         what="Each embedding times W_K gives the token's key.",
@@ -136,11 +95,40 @@ STAGES: tuple[Stage, ...] = (
         latex="V",
         axes=("kv_head", "key", "d_v"),
         says="{row}'s value, {col}: {value}",
-        op=MatMul("context|x", "w_v", "b_v"),
+        op=MatMul(_SOURCE, "w_v", "b_v"),
+        adapt=wording.product,
         formula=("X · W_V", r"X\,W_V"),
         formula_columns=("W_Vᵀ · Xᵀ", r"W_V^{\top} X^{\top}"),
         what="Each embedding times W_V gives the token's value.",
         why="A value is what this token hands over when it is attended to.",
+    ),
+    Stage(
+        key="q_rotated",
+        title="Rotated queries",
+        symbol="Qʳ",
+        latex="Q^{r}",
+        axes=("head", "query", "d_k"),
+        says="{row}'s rotated query, {col}: {value}",
+        op=Rotate("q"),
+        adapt=wording.positioned,
+        formula=("Q turned by its place", r"R\,Q"),
+        formula_columns=("Qᵀ turned by its place", r"R\,Q^{\top}"),
+        what="Pairs of columns of each query turn by an angle that grows with its place.",
+        why="A dot product of two turned rows depends on how far apart their places are.",
+    ),
+    Stage(
+        key="k_rotated",
+        title="Rotated keys",
+        symbol="Kʳ",
+        latex="K^{r}",
+        axes=("kv_head", "key", "d_k"),
+        says="{row}'s rotated key, {col}: {value}",
+        op=Rotate("k"),
+        adapt=wording.positioned,
+        formula=("K turned by its place", r"R\,K"),
+        formula_columns=("Kᵀ turned by its place", r"R\,K^{\top}"),
+        what="Pairs of columns of each key turn by an angle that grows with its place.",
+        why="A dot product of two turned rows depends on how far apart their places are.",
     ),
     Stage(
         key="scores",
@@ -149,7 +137,8 @@ STAGES: tuple[Stage, ...] = (
         latex="S",
         axes=_SCORES,
         says="{row}'s query meets {col}'s key: raw score {value}",
-        op=MatMul("q", "k", transposed=True),
+        op=MatMul("q_rotated|q", "k_rotated|k", transposed=True),
+        adapt=wording.product,
         formula=("Q · Kᵀ", r"Q\,K^{\top}"),
         formula_columns=("K · Qᵀ", r"K\,Q^{\top}"),
         what="The dot product of every query with every key gives a table of scores.",
@@ -164,10 +153,25 @@ STAGES: tuple[Stage, ...] = (
         says="{row} to {col}: scaled score {value}",
         op=_SCALE,
         detail=_SCALE.divisor,
+        adapt=wording.scaled,
         formula=("S / √d_k", r"\frac{S}{\sqrt{d_k}}"),
         formula_columns=("Sᵀ / √d_k", r"\frac{S^{\top}}{\sqrt{d_k}}"),
         what="Every score is divided by the square root of d_k.",
         why="Sums over many dimensions grow large; scaling keeps softmax from picking only one.",
+    ),
+    Stage(
+        key="tempered",
+        title="Tempered scores",
+        symbol="Sᵗ",
+        latex="S^{t}",
+        axes=_SCORES,
+        says="{row} to {col}: score over the temperature {value}",
+        op=_TEMPER,
+        detail=_TEMPER.divisor,
+        formula=("S′ / T", "S' / T"),
+        formula_columns=("S′ᵀ / T", r"S'^{\top} / T"),
+        what="Every scaled score is divided by the temperature T.",
+        why="A high temperature evens the weights out, a low one sharpens them.",
     ),
     Stage(
         key="capped",
@@ -176,7 +180,8 @@ STAGES: tuple[Stage, ...] = (
         latex="S^{c}",
         axes=_SCORES,
         says="{row} to {col}: capped score {value}",
-        op=SoftCap("scaled"),
+        op=SoftCap("tempered|scaled"),
+        adapt=wording.over,
         detail=lambda values: f"c = {number_text(values.config.softcap or 0)}",
         formula=("c · tanh(S′ / c)", r"c\,\tanh(S'/c)"),
         formula_columns=("c · tanh(S′ᵀ / c)", r"c\,\tanh(S'^{\top}/c)"),
@@ -190,7 +195,8 @@ STAGES: tuple[Stage, ...] = (
         latex="S^{b}",
         axes=_SCORES,
         says="{row} to {col}: score with bias {value}",
-        op=AddBias("capped|scaled", "bias"),
+        op=AddBias("capped|tempered|scaled", "bias"),
+        adapt=wording.biased,
         formula=("S′ + B", "S' + B"),
         formula_columns=("S′ᵀ + Bᵀ", r"S'^{\top} + B^{\top}"),
         what="A bias is added to every score.",
@@ -203,7 +209,7 @@ STAGES: tuple[Stage, ...] = (
         latex="S^{m}",
         axes=_SCORES,
         says="{row} to {col}: score after the mask {value}",
-        op=Mask("biased|capped|scaled"),
+        op=Mask("biased|capped|tempered|scaled"),
         formula=("−∞ where hidden", r"-\infty \text{ where hidden}"),
         formula_columns=("−∞ where hidden", r"-\infty \text{ where hidden}"),
         what="Scores of keys that a query may not see become minus infinity.",
@@ -216,7 +222,8 @@ STAGES: tuple[Stage, ...] = (
         latex="A",
         axes=_SCORES,
         says="{row} attends to {col} with {value}",
-        op=Normalise("masked|biased|capped|scaled"),
+        op=Normalise("masked|biased|capped|tempered|scaled"),
+        adapt=wording.normalised,
         formula=("softmax", r"\operatorname{softmax}"),
         formula_columns=("softmax", r"\operatorname{softmax}"),
         what="Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
@@ -257,9 +264,12 @@ STAGES: tuple[Stage, ...] = (
         axes=("query", "d_out"),
         says="{row}'s output, {col}: {value}",
         op=MatMul("concat", "w_o", "b_o"),
+        adapt=wording.product,
         formula=("Z · W_O", r"Z\,W_O"),
         formula_columns=("W_Oᵀ · Zᵀ", r"W_O^{\top} Z^{\top}"),
         what="The concatenated row times W_O gives the token's output.",
         why="The projection mixes what the heads found into one row for the next layer.",
     ),
 )
+
+ROWS: Mapping[str, Table] = MappingProxyType({**TABLES, **{row.key: row for row in STAGES}})

@@ -31,14 +31,14 @@ class Trace:
         stages: the rows of `STAGES` that this computation has, in order.
         tokens: the query tokens.
         key_tokens: the key tokens; the same for self-attention.
-        origin: a sentence on where a cell of x (row, column) comes from.
+        origin: a sentence on where a cell of a table (key, row, column) comes from, or nothing.
     """
 
     values: Values
     stages: tuple[Stage, ...]
     tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
-    origin: Callable[[int, int], str] | None = None
+    origin: Callable[[str, int, int], str] | None = None
 
     def __getitem__(self, key: str) -> NDArray[Any]:
         if key not in self.values.arrays:
@@ -104,6 +104,8 @@ class Trace:
             return self._token_labels[1]
         if axis in ("head", "kv_head"):
             return tuple(f"head {i + 1}" for i in range(size))
+        if axis == "place":
+            return tuple(f"p{i}" for i in range(size))
         if axis == "concat":
             width = self["heads"].shape[2]
             return tuple(f"h{i // width + 1} d{i % width}" for i in range(size))
@@ -140,9 +142,8 @@ class Trace:
         op = stage.op if stage else Given(key)
         explanation = op.explain(self, index)
         if isinstance(op, Given):
-            origin = self.origin if key == "x" else None
-            note = origin(row, col) if origin else "Set in the table."
-            explanation = replace(explanation, note=note)
+            note = self.origin(key, row, col) if self.origin else ""
+            explanation = replace(explanation, note=note or "Set in the table.")
         return Derivation(
             stage=key,
             index=index,

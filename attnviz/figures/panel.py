@@ -173,7 +173,7 @@ def _panel(
     extent = " … ".join(ends) or "all masked"
     if stage.colour == "attention" and finite.size and finite.max() < PALE:
         extent += f", colours run from {ATTENTION[0]:g} to {ATTENTION[1]:g}"
-    sums = _sums(trace, array, head or 0, view) if stage.colour == "attention" else ()
+    sums = _sums(trace, array, head or 0, view) if key == "attention" else ()
     said = hover.texts(trace, stage, own_head, array.shape, view.decimals) if arithmetic else None
     number = ".7~g" if array.size > EXACT_CELLS else ".15~g"
     name = trace.labels(key)[0][own_head] if own_head is not None else ""

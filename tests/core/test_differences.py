@@ -35,7 +35,22 @@ CHANGED: dict[str, tuple[Scenario, list[str]]] = {
         ["tokens: major league baseball → major league cricket"],
     ),
     "no scaling": (edit.set_config(START, scale=1.0)[0], ["scale: default → 1"]),
-    "a mask": (edit.set_config(START, causal=True)[0], ["causal: off → on"]),
+    "another seed": (replace(START, seed=3), ["seed: 0 → 3"]),
+    "another example": (replace(START, preset=""), ["example: walkthrough → none"]),
+    "a second text": (
+        edit.set_context(START, "a cat")[0],
+        ["second text: none → a cat"],
+    ),
+    "a hidden cell": (
+        edit.set_mask(START, {(0, 2): False})[0],
+        ["mask: cell (1, 3) shown → hidden"],
+    ),
+    "padding": (edit.set_padding(START, [1])[0], ["padding: cell (2) shown → hidden"]),
+    "a bias that is off": (
+        edit.switch(edit.switch(START, "b_o", True)[0], "b_o", False)[0],
+        ["off: nothing → b_o", "b_O: added"],
+    ),
+    "a causal mask": (edit.set_config(START, causal=True)[0], ["causal: off → on"]),
     "no output table": (BARE, ["W_O: removed"]),
 }
 

@@ -542,7 +542,7 @@ def test_choices_are_set_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("choices", "error"),
     [
-        ({"temperature": 1.0}, ScenarioError),
+        ({"warmth": 1.0}, ScenarioError),
         ({"softcap": 0.0}, NumberError),
         ({"softcap": "2"}, NumberError),
         ({"scale": float("nan")}, NumberError),
@@ -561,7 +561,9 @@ def test_choices_that_cannot_be_are_refused(
 def test_unknown_names_are_listed_in_a_steady_order() -> None:
     with pytest.raises(ScenarioError) as refused:
         edit.resize(START, width=1)
-    assert refused.value.expected == "one of n_heads, d_model, d_k, d_v, d_out, n_kv_heads"
+    assert (
+        refused.value.expected == "one of n_heads, d_model, d_k, d_v, d_out, n_kv_heads, d_context"
+    )
     with pytest.raises(ScenarioError, match="one of scale, softcap, causal, "):
         edit.set_config(START, width=1)
 

@@ -20,17 +20,21 @@ from attnviz import (
     STAGES,
     Config,
     Derivation,
+    Scenario,
     Trace,
     multi_head_attention,
     run,
     scaled_dot_product_attention,
 )
-from attnviz.core import TABLES, edit
-from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Sub, Sum
+from attnviz.core import CHOICES, TABLES, edit
+from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Neg, Sub, Sum
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
+from attnviz.core.positions import POSITIONS
 from tests import oracle
 from tests.core.support import random_arrays, random_params
 
+NOT_FOR_THE_ORACLE = {"project", "start", "off"}  # they decide what is there, not its arithmetic
 MOST_CELLS = 150  # of one array; larger ones are sampled evenly
 
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -44,6 +48,20 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "causal, first row empty": {"causal": True, "causal_offset": -1},
     "all at once": {"scale": -0.5, "softcap": 2.0, "causal": True},
     "no projection": {"project": False},
+    "temperature": {"temperature": 2.5, "softcap": 1.5},
+    "bottom right": {"causal": True, "causal_alignment": "bottom-right", "causal_offset": -1},
+    "wide base": {"positions": "rope", "position_base": 50.0, "rope_dims": 2, "causal": True},
+    "low base": {"positions": "sinusoidal", "position_base": 3.0},
+    **{f"normaliser {name}": {"normaliser": name} for name in NORMALISERS},
+    **{
+        f"normaliser {name}, first row empty": {
+            "normaliser": name,
+            "causal": True,
+            "causal_offset": -1,
+        }
+        for name in NORMALISERS
+    },
+    **{f"positions {name}": {"positions": name} for name in POSITIONS},
 }
 
 
@@ -97,7 +115,38 @@ def _square() -> Trace:
     return multi_head_attention(arrays["x"], params, context=arrays["context"])
 
 
+def _scenario(text: str, **choices: Any) -> Scenario:
+    """A second text, shared heads, everything that can be added, hidden and switched."""
+    scenario = edit.set_text(PRESETS["walkthrough"], text)[0]
+    scenario = edit.set_context(scenario, "a b c d e")[0]
+    scenario = edit.resize(scenario, n_heads=6, n_kv_heads=3, d_context=3, d_model=5, d_k=5, d_v=3)[
+        0
+    ]
+    for name in ("b_q", "b_k", "b_v", "b_o"):
+        scenario = edit.switch(scenario, name, True)[0]
+    scenario = edit.set_padding(scenario, [4])[0]
+    scenario = edit.set_mask(scenario, {(0, 1): False, (1, 3): False})[0]
+    scenario = edit.set_cells(scenario, "bias", {(0, 0): 0.5, (1, 2): -1.25})[0]
+    return edit.set_config(scenario, **choices)[0]
+
+
+def _given(**choices: Any) -> Scenario:
+    """Q, K and V as tables, with fewer queries than keys."""
+    scenario = edit.start_from_qkv(_scenario("one two"))[0]
+    scenario = edit.set_cells(scenario, "q", {(1, 0, 2): -3.0})[0]
+    return edit.set_config(scenario, **choices)[0]
+
+
+TURNED = {"positions": "rope_interleaved", "rope_dims": 4}
+SHIFTED = {"causal": True, "causal_alignment": "bottom-right"}
 OTHERS = {
+    "crossed": lambda: run(_scenario("one two three", positions="learned", temperature=0.5)),
+    "crossed waves": lambda: run(_scenario("one two", positions="sinusoidal_concat", **SHIFTED)),
+    "crossed turns": lambda: run(_scenario("one two", **TURNED, normaliser="softmax_columns")),
+    "crossed slopes": lambda: run(_scenario("one two", positions="alibi", normaliser="sigmoid")),
+    "given": lambda: run(_given(normaliser="top_k", top_k=3, positions="alibi_symmetric")),
+    "given turns": lambda: run(_given(positions="rope", normaliser="softmax_plus_one")),
+    "given, off": lambda: run(_given(off=("bias", "keep", "b_o"), normaliser="division")),
     "everything": _everything,
     "flat": _flat,
     "long": _long,
@@ -125,12 +174,7 @@ class Example:
     @property
     def choices(self) -> dict[str, Any]:
         config = self.trace.values.config
-        return {
-            "scale": config.scale,
-            "softcap": config.softcap,
-            "causal": config.causal,
-            "causal_offset": config.causal_offset,
-        }
+        return {name: getattr(config, name) for name in CHOICES if name not in NOT_FOR_THE_ORACLE}
 
     def explain(self, key: str, index: tuple[int, ...]) -> Derivation:
         head, row, col = index if len(index) == 3 else (None, *index)
@@ -204,11 +248,10 @@ def problems(trace: Trace, derivation: Derivation, expected: oracle.Arithmetic) 
     for mine, theirs in zip(terms, expected.terms, strict=False):
         if not all(map(close, mine, theirs)):
             found.append(f"term {mine}, not {theirs}")
-    weights = key == "attention" and bool(expected.operands)
     together = math.fsum(product for _, _, product in terms)
-    if weights and not close(terms[min(index[-1], len(terms) - 1)][2] / together, cell):
-        found.append("the power over the sum of powers is not the weight")
-    if not weights and not close(together, cell, size):
+    if expected.above is not None and not (together and close(expected.above / together, cell)):
+        found.append("what is above the line over the sum of the terms is not the weight")
+    if expected.above is None and not close(together, cell, size):
         found.append(f"the terms give {together!r}, the cell is {cell!r}")
     operands = {(operand.key, operand.index) for operand in derivation.operands}
     if operands != expected.operands:
@@ -438,6 +481,8 @@ def rebuilt(node: Expr, old: Expr, new: Expr, every: bool = False) -> Expr:
     match node:
         case Cell() | Const():
             return node
+        case Neg(a):
+            return Neg(part(a))
         case Func(name, a):
             return Func(name, part(a))
         case Mul(a, b) | Div(a, b) | Sub(a, b):
@@ -469,7 +514,15 @@ def swapped(trace: Trace, cell: Cell) -> Iterator[Cell]:
 
 FORGED = [
     pytest.param(name, config, stage.key, id=f"{name}-{stage.key}")
-    for name, config in (("walkthrough", "all at once"), ("everything", ""))
+    for name, config in (
+        ("walkthrough", "all at once"),
+        ("everything", ""),
+        ("crossed", ""),
+        ("crossed turns", ""),
+        ("crossed slopes", ""),
+        ("given", ""),
+        ("given, off", ""),
+    )
     for stage in example(name, config).trace.stages
 ]
 

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import (
     PRESETS,
+    Config,
     Params,
     Trace,
     multi_head_attention,
@@ -16,6 +17,7 @@ from attnviz import (
     scaled_dot_product_attention,
 )
 from attnviz.core import NumberError
+from attnviz.core.positions import alibi_slopes
 from tests import oracle
 from tests.core.support import (
     STAGE_NAMES,
@@ -162,6 +164,30 @@ def test_variant(name: str) -> None:
     assert trace.empty_rows.tolist() == empty.tolist()
 
 
+POSITIONED = {
+    "alibi_4_heads_causal": "alibi",
+    "alibi_4_heads_symmetric": "alibi_symmetric",
+    "rope_half_split": "rope",
+    "rope_interleaved": "rope_interleaved",
+    "sinusoidal_interleaved": "sinusoidal",
+    "sinusoidal_concat": "sinusoidal_concat",
+}
+
+
+@pytest.mark.parametrize("name", POSITIONED)
+def test_oracle_agrees_on_positions(name: str) -> None:
+    arrays, kind = variant(name)[0], POSITIONED[name]
+    if "pe" in arrays:
+        stages = {"pe": oracle.add_positions((arrays["x"] * 0).tolist(), kind, 10000.0, None)}
+    elif "q_before" in arrays:
+        stages = {k: oracle.rotate(arrays[f"{k}_before"].tolist(), kind, 10000.0) for k in "qk"}
+    else:
+        lists = as_lists({key: arrays[key] for key in "qkv"})
+        stages = {"biased": oracle.dot_product(**lists, positions=kind)["biased"]}
+    for key, stage in stages.items():
+        assert_close(stage, arrays[key], key, **TOLERANCE)
+
+
 @pytest.mark.parametrize("name", FINITE)
 def test_oracle_agrees_on_variant(name: str) -> None:
     arrays, choices = variant(name)
@@ -187,72 +213,90 @@ CAUSAL = [name for name in FINITE if "causal" in VARIANTS[name]["features"]]
 
 @pytest.mark.parametrize("name", CAUSAL)
 def test_causal_variant_by_its_switch(name: str) -> None:
-    """The same answers from `causal` and its offset, with padding as a mask beside it."""
+    """The same answers from `causal` and its alignment, with the kept keys beside it."""
     arrays, choices = variant(name)
     if "padding mask" in VARIANTS[name]["features"]:
-        choices["mask"] = np.broadcast_to(arrays["allowed"][-1], arrays["allowed"].shape)
-    else:
-        del choices["mask"]
+        choices["keep"] = arrays["allowed"][-1]
+    del choices["mask"]
     n_queries, n_keys = arrays["scaled"].shape[1:]
-    offset = n_keys - n_queries if name.endswith("bottom_right") else 0
-    trace = scaled_dot_product_attention(
-        arrays["q"], arrays["k"], arrays["v"], causal=True, causal_offset=offset, **choices
-    )
-    assert_stages(trace, expected_stages(name, arrays), **tolerance(name))
+    bottom_right = name.endswith("bottom_right")
+    ways = [{"causal_alignment": "bottom-right" if bottom_right else "top-left"}]
+    ways.append({"causal_offset": n_keys - n_queries if bottom_right else 0})
+    for way in ways:
+        trace = scaled_dot_product_attention(
+            arrays["q"], arrays["k"], arrays["v"], causal=True, **way, **choices
+        )
+        assert_stages(trace, expected_stages(name, arrays), **tolerance(name))
 
 
 def test_causal_variants_are_what_they_say() -> None:
     assert len(CAUSAL) == 7
 
 
+def test_padding_by_the_kept_keys() -> None:
+    arrays, choices = variant("key_padding")
+    choices["keep"] = arrays["keep"]
+    del choices["mask"]
+    trace = scaled_dot_product_attention(arrays["q"], arrays["k"], arrays["v"], **choices)
+    assert_stages(trace, expected_stages("key_padding", arrays), **tolerance("key_padding"))
+
+
 @pytest.mark.parametrize("form", ["causal", "symmetric"])
-def test_alibi_is_a_bias_for_each_head(form: str) -> None:
+def test_alibi_by_its_name(form: str) -> None:
     name = f"alibi_4_heads_{form}"
     arrays, choices = variant(name)
-    distance = np.arange(5)[None, :] - np.arange(5)[:, None]
-    slopes = 2.0 ** (-8.0 * np.arange(1, 5) / 4)
-    signed = distance if form == "causal" else -np.abs(distance)
-    choices["bias"] = slopes[:, None, None] * signed
+    del choices["bias"]
+    choices["positions"] = "alibi" if form == "causal" else "alibi_symmetric"
     trace = scaled_dot_product_attention(arrays["q"], arrays["k"], arrays["v"], **choices)
     assert_stages(trace, expected_stages(name, arrays), **tolerance(name))
-
-
-def rotated(x: np.ndarray, interleaved: bool) -> np.ndarray:
-    """Rotary positions: each pair of columns turns by place * 10000^(-2i/d)."""
-    d = x.shape[-1]
-    turned = np.array(x)
-    for place in range(x.shape[1]):
-        for i in range(d // 2):
-            angle = place * 10000.0 ** (-2 * i / d)
-            a, b = (2 * i, 2 * i + 1) if interleaved else (i, i + d // 2)
-            first, second = x[:, place, a], x[:, place, b]
-            turned[:, place, a] = first * np.cos(angle) - second * np.sin(angle)
-            turned[:, place, b] = first * np.sin(angle) + second * np.cos(angle)
-    return turned
+    assert_close(alibi_slopes(4), arrays["slopes"], "slopes", **STRICT)
 
 
 @pytest.mark.parametrize("form", ["half_split", "interleaved"])
-def test_rotary_positions_before_the_scores(form: str) -> None:
+def test_rotary_positions_by_their_name(form: str) -> None:
     name = f"rope_{form}"
     arrays, choices = variant(name)
-    q, k = (rotated(arrays[f"{key}_before"], form == "interleaved") for key in "qk")
-    trace = scaled_dot_product_attention(q, k, arrays["v"], **choices)
-    assert_stages(trace, expected_stages(name, arrays), **tolerance(name))
+    choices["positions"] = "rope" if form == "half_split" else "rope_interleaved"
+    before = {key: arrays[f"{key}_before"] for key in "qk"}
+    trace = scaled_dot_product_attention(**before, v=arrays["v"], **choices)
+    stages = expected_stages(name, arrays)
+    turned = {"q_rotated": stages.pop("q"), "k_rotated": stages.pop("k")}
+    stages = {**before, "v": stages.pop("v"), **turned, **stages}
+    assert_stages(trace, stages, **tolerance(name))
 
 
 @pytest.mark.parametrize("form", ["interleaved", "concat"])
-def test_sinusoidal_positions_added_to_the_embeddings(form: str) -> None:
+def test_sinusoidal_positions_by_their_name(form: str) -> None:
     name = f"sinusoidal_{form}"
     arrays, _ = variant(name)
-    n, width = arrays["x"].shape
-    angles = np.arange(n)[:, None] * 10000.0 ** (-np.arange(0, width, 2) / width)
-    positions = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-    if form == "interleaved":
-        positions = positions.reshape(n, 2, -1).transpose(0, 2, 1).reshape(n, width)
+    width = arrays["x"].shape[1]
     cut = np.eye(width).reshape(width, 2, -1).transpose(1, 0, 2)  # head h reads its own columns
-    trace = multi_head_attention(arrays["x"] + positions, Params(cut, cut, cut))
-    stages = {"x": arrays["x"] + arrays["pe"], **expected_stages(name, arrays)}
-    assert_stages(trace, stages, **tolerance(name))
+    config = Config(positions="sinusoidal" if form == "interleaved" else "sinusoidal_concat")
+    trace = multi_head_attention(arrays["x"], Params(cut, cut, cut), config)
+    with_places = {"x_positioned": arrays["x"] + arrays["pe"], **expected_stages(name, arrays)}
+    assert_stages(trace, {"x": arrays["x"], **with_places}, **tolerance(name))
+
+
+@pytest.mark.parametrize("form", ["interleaved", "concat"])
+def test_learned_positions_are_the_rows_of_a_table(form: str) -> None:
+    name = f"sinusoidal_{form}"
+    arrays, _ = variant(name)
+    width = arrays["x"].shape[1]
+    cut = np.eye(width).reshape(width, 2, -1).transpose(1, 0, 2)
+    longer = np.concatenate([arrays["pe"], np.ones((3, width))])
+    config = Config(positions="learned")
+    trace = multi_head_attention(arrays["x"], Params(cut, cut, cut), config, positions=longer)
+    with_places = {"x_positioned": arrays["x"] + arrays["pe"], **expected_stages(name, arrays)}
+    assert_stages(trace, {"x": arrays["x"], **with_places}, **tolerance(name))
+
+
+# Slopes of 6 heads by the code to the paper: those of 4, then every second one of 8.
+def test_alibi_slopes_of_counts_that_are_no_power_of_two() -> None:
+    assert alibi_slopes(6).tolist() == [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]
+    assert alibi_slopes(1).tolist() == [2**-8]
+    assert alibi_slopes(12)[8:].tolist() == pytest.approx([2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5])
+    for n_heads in range(1, 33):
+        assert_close(alibi_slopes(n_heads), oracle.slopes(n_heads), rel=1e-14, abs_=0)
 
 
 def test_scores_beyond_float64_are_refused_by_stage_and_cell() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,10 +10,13 @@ import plotly.io
 import plotly.tools
 import pytest
 
-from attnviz import AttnvizError, Trace, figure
+from attnviz import AttnvizError, Trace, figure, run
+from attnviz.core import edit
 from attnviz.core import trace as core_trace
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.op import Values
 from attnviz.core.ops import AddBias
+from attnviz.core.positions import POSITIONS
 from attnviz.core.stages import Stage
 from attnviz.figures import (
     MAX_TEXT_CELLS,
@@ -35,6 +39,7 @@ from tests.figures.support import (
     numbers,
     page,
     plain,
+    scenario,
     traced,
     words,
 )
@@ -75,6 +80,42 @@ def test_every_stage_is_drawn_with_exactly_its_numbers(trace: Trace, tokens_as: 
             assert heat["meta"][2] is (tokens_as == "columns")
             np.testing.assert_array_equal(shown.T if tokens_as == "columns" else shown, truth)
     assert list(dict.fromkeys(drawn)) == [stage.key for stage in trace.stages if stage.key != "x"]
+
+
+CHOICES = [
+    {"temperature": 2.0, "softcap": 1.0},
+    {"causal": True, "causal_alignment": "bottom-right", "scale": 0.3},
+    *({"positions": name} for name, kind in POSITIONS.items() if not kind.added),
+    *({"normaliser": name} for name in NORMALISERS),
+]
+
+
+@pytest.mark.parametrize("context", [None, "a second text"])
+@pytest.mark.parametrize(
+    "choices", CHOICES, ids=lambda choices: "-".join(map(str, choices.values()))
+)
+def test_every_variant_is_drawn_with_its_numbers_formula_and_sums(
+    choices: dict[str, Any], context: str | None
+) -> None:
+    changed = edit.set_context(scenario("the cat the"), context)[0]
+    trace = run(edit.set_config(changed, **choices)[0])
+    for head in range(2):
+        spec = head_strip(trace, head, VIEW)
+        drawn = heatmaps(spec)
+        said = " ".join(notes(spec))
+        for stage in trace.stages:
+            if stage.axes[0] not in ("head", "kv_head"):
+                continue
+            truth = trace[stage.key][head]
+            np.testing.assert_array_equal(
+                numbers(drawn[stage.key, head]["z"]), np.where(np.isfinite(truth), truth, np.nan)
+            )
+            assert stage.formula[0].replace(" · ", "·") in said
+        assert "Σ = " in said or "sum to" in said
+        low, high = (drawn["attention", head][end] for end in ("zmin", "zmax"))
+        weights = trace["attention"]
+        assert low <= weights.min()
+        assert weights.max() <= high
 
 
 def test_stages_stand_in_the_order_of_the_computation() -> None:

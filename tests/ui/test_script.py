@@ -163,7 +163,7 @@ def test_long_token(app: AppTest) -> None:
         ("n_heads", "0", "nearest legal value is 1"),
         ("d_model", "5000", "1024"),
         ("d_k", "-3", "1"),
-        ("d_v", "2.7", "not a whole number, expected 1 to 1024, got '2.7'"),
+        ("d_v", "2.7", "not a whole number (expected 1 to 1024, got '2.7')"),
         ("n_heads", "", "not a whole number"),
     ],
 )

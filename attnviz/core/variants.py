@@ -1,0 +1,80 @@
+"""Changes that switch parts of the attention on and off."""
+
+from dataclasses import replace
+from typing import Any
+
+from attnviz.core.config import OPTIONAL
+from attnviz.core.draw import drawn
+from attnviz.core.errors import ScenarioError
+from attnviz.core.model import Params
+from attnviz.core.run import run
+from attnviz.core.scenario import Scenario
+from attnviz.core.stages import TABLES
+
+Change = tuple[Scenario, str]
+
+
+def start_from_qkv(scenario: Scenario, on: bool = True) -> Change:
+    """Q, K and V as the tables to edit, without embeddings and projections; or back to these.
+
+    The first time the tables hold the numbers that were computed, so that nothing moves; later
+    what they held when they were last left, as far as texts and sizes still have the place.
+
+    Raises:
+        AttnvizError: the tables cannot be computed.
+    """
+    if (scenario.config.start == "qkv") == on:
+        return scenario, ""
+    config = replace(scenario.config, start="qkv" if on else "x")
+    if not on:
+        return replace(scenario, config=config), "Q, K and V are computed from embeddings again."
+    qkv = scenario.qkv
+    if not qkv:
+        trace = run(scenario)
+        qkv = {name: trace[name] for name in ("q", "k", "v")}
+    note = "Q, K and V are tables now; embeddings and W_Q, W_K, W_V have no part any more."
+    return replace(scenario, config=config, qkv=qkv), note
+
+
+def switch(scenario: Scenario, table: str, on: bool) -> Change:
+    """One of `OPTIONAL` on or off; off keeps it, and a parameter bias that is new is drawn.
+
+    Raises:
+        ScenarioError: no such table, or an output bias without an output table.
+    """
+    if table not in OPTIONAL:
+        raise ScenarioError(
+            "this cannot be switched", where=table, expected="one of " + ", ".join(OPTIONAL)
+        )
+    off = set(scenario.config.off) - {table} if on else {*scenario.config.off, table}
+    config = replace(scenario.config, off=tuple(off))
+    tables = scenario.params.tables()
+    if not (on and table.startswith("b_")) or table in tables:
+        return replace(scenario, config=config), ""
+    if table == "b_o" and "w_o" not in tables:
+        raise ScenarioError("there is no output table that it could belong to", where="b_O")
+    new = drawn(table, scenario.seed, scenario.sizes)
+    changed = replace(scenario, config=config, params=Params(**tables, **{table: new}))
+    return changed, f"{TABLES[table].symbol} drawn from seed {scenario.seed}."
+
+
+def remove(scenario: Scenario, table: str) -> Change:
+    """Take what `switch` can turn off away for good.
+
+    Raises:
+        ScenarioError: no such table.
+    """
+    changed, _ = switch(scenario, table, False)
+    config = replace(
+        scenario.config, off=tuple(name for name in changed.config.off if name != table)
+    )
+    note = f"{TABLES[table].symbol} is gone; undo brings it back."
+    emptied: dict[str, dict[str, Any]] = {
+        "bias": {"bias_edits": {}},
+        "mask": {"hidden": ()},
+        "keep": {"padding": ()},
+    }
+    if table in emptied:
+        return replace(scenario, config=config, **emptied[table]), note
+    tables = {name: kept for name, kept in scenario.params.tables().items() if name != table}
+    return replace(scenario, config=config, params=Params(**tables)), note
