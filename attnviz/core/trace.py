@@ -19,7 +19,13 @@ from attnviz.core.ops import Given
 from attnviz.core.stages import STAGES, TABLES, Stage, Table
 from attnviz.core.text import unique_labels
 
+_EXCHANGED = {"row": "column", "column": "row"}
 _STAGE_BY_KEY = {stage.key: stage for stage in STAGES}
+
+
+def exchanged(text: str) -> str:
+    """A sentence on rows and columns, for arrays that are written the other way round."""
+    return re.sub(r"\b(row|column)(?=s?\b)", lambda match: _EXCHANGED[match[0]], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +45,7 @@ class Trace:
     tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
     origin: Callable[[str, int, int], str] | None = None
+    columns_first: bool = False
 
     def __getitem__(self, key: str) -> NDArray[Any]:
         if key not in self.values.arrays:
@@ -144,6 +151,8 @@ class Trace:
         if isinstance(op, Given):
             note = self.origin(key, row, col) if self.origin else ""
             explanation = replace(explanation, note=note or "Set in the table.")
+        elif self.columns_first:
+            explanation = replace(explanation, note=exchanged(explanation.note))
         return Derivation(
             stage=key,
             index=index,
@@ -199,8 +208,11 @@ class Trace:
         info, axes = self.info(key), self.axes(key)
         picked = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
         picked = picked[axes[0] in ("head", "kv_head") :]
+        symbol, latex = info.symbol, f"{{{info.latex}}}"
+        if self.columns_first and len(picked) == 2:
+            picked, symbol, latex = picked[::-1], f"{symbol}ᵀ", rf"{latex}^{{\top}}"
         places = r",\,".join(map(latex_text, picked))
-        return f"{info.symbol}[{', '.join(picked)}]", f"{{{info.latex}}}_{{{places}}}"
+        return f"{symbol}[{', '.join(picked)}]", f"{latex}_{{{places}}}"
 
     def row(self, names: str, index: Index) -> tuple[str, str]:
         """A whole row in symbols: q_league."""
@@ -215,4 +227,7 @@ class Trace:
         """A whole column in symbols: V[:, d0]."""
         key = self.values.pick(names) or names
         info, label = self.info(key), self.labels(key)[-1][index[-1]]
+        if self.columns_first:
+            latex = rf"{{{info.latex}}}^{{\top}}_{{{latex_text(label)},\,:}}"
+            return f"{info.symbol}ᵀ[{label}, :]", latex
         return f"{info.symbol}[:, {label}]", rf"{{{info.latex}}}_{{:,\,{latex_text(label)}}}"

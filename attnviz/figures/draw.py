@@ -198,7 +198,7 @@ class _Drawer:
             hatched = hatching(cells, ink, shape)
             if hatched is not None:
                 layers.append(hatched | still)
-        if panel.texts is not None and placed.text_size is not None:
+        if self.view.cell_text and panel.texts is not None and placed.text_size is not None:
             layers.append(self._cell_texts(stops, panel.texts, placed.text_size) | still)
         return layers
 

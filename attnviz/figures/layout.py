@@ -52,7 +52,7 @@ def arrange(
     sizes = view.sizes
     tight = Style(sizes.small_cell, False)
     panels = [_without_text_where_too_wide(panel, view, tight) for panel in panels]
-    if any(panel.texts is None for panel in panels):
+    if not view.cell_text or any(panel.texts is None for panel in panels):
         caption = (*caption, "values", "on hover")
     styles = (Style(sizes.cell, True), Style(sizes.cell, False), tight)
     for count in range(1, len(panels) + 1):

@@ -39,7 +39,7 @@ class Panel:
         axes: the axes in words, and details; conventions: the same as sentences, longest first.
         low, high: the ends of the colour range, shared by all heads.
         colour: "signed" or "attention".
-        texts: the numbers as shown, None where they are left out.
+        texts: the numbers as shown, None where there are too many cells for them.
         widest: the widest number of all heads, so that heads line up.
         hover: a text for each cell, None where the picture is too large for it.
         template, masked_template: then a sentence that Plotly fills in.
@@ -138,7 +138,7 @@ def resolve(
     cells = [_matrix(trace, key, head)[0].size for key, head in places]
     arithmetic = not small and sum(cells) <= MAX_HOVER_CELLS
     with_text: set[int] = set()
-    left = view.max_text_cells if view.cell_text and not small else 0
+    left = 0 if small else view.max_text_cells
     for place in sorted(range(len(places)), key=cells.__getitem__):
         left -= cells[place]
         if left >= 0:

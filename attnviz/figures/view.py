@@ -1,7 +1,7 @@
 """How pictures are drawn: what a person chose, and what is marked in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from attnviz.core.arrays import BoolArray
@@ -33,6 +33,11 @@ class Sizes:
     small_cell: int = 13
     row: int = 30
     outline: float = 2.5
+
+    def scaled(self, factor: float) -> "Sizes":
+        """All of them larger or smaller."""
+        whole = {f.name: round(getattr(self, f.name) * factor) for f in fields(self)}
+        return Sizes(**whole | {"outline": self.outline * factor})
 
 
 PAGE = Sizes()

@@ -230,19 +230,20 @@ const sizes = new ResizeObserver((entries) => {
 });
 // Pictures are laid out for the room that they have; a little more or less they scale.
 
-let told = 0;
+let told = null;
 let waiting = 0;
 
-function tellWidth() {
+function tellRoom() {
   const width = document.querySelector(".st-key-pictures")?.clientWidth;
-  if (!width || Math.abs(width - told) < MUCH_PX) return;
-  told = width;
-  send("width", width);
+  const now = [width, document.querySelector("[data-testid=stMain]").clientHeight];
+  if (!width || now.every((px, i) => Math.abs(px - told[i]) < MUCH_PX)) return;
+  told = now;
+  send("room", now);
 }
 
 const room = new ResizeObserver(() => {
   clearTimeout(waiting);
-  waiting = setTimeout(tellWidth, SETTLED_MS);
+  waiting = setTimeout(tellRoom, SETTLED_MS);
 });
 
 let watchers = null;
@@ -266,7 +267,7 @@ function install() {
 export default function ({ setTriggerValue, data }) {
   send = setTriggerValue;
   chosen = data.chosen;
-  told ||= data.width;
+  told ||= data.room;
   if (!watchers) install();
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());

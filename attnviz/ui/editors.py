@@ -21,6 +21,7 @@ MAX_ROWS_SHOWN, MORE = 6, 6.5  # a row cut in half says that there are more
 LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
+MAX_GROWTH = 1.8  # where there is room
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ def style(shown: list[Grid]) -> str:
     for grid in shown:
         title = int(len(grid.title + grid.axes) * LETTER)
         px = min(max(title, grid.index_width + sum(grid.widths) + 4), MAX_TABLE)
-        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ flex: {px} 1 {px}px; }}")
+        grown = int(px * MAX_GROWTH)
+        rules.append(
+            f"div:has(> .st-key-box_{grid.name}) {{ flex: {px} 1 {px}px; max-width: {grown}px; }}"
+        )
     return " ".join(rules)
 
 

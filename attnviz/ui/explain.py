@@ -25,7 +25,7 @@ def explanation(trace: Trace, decimals: int | None) -> None:
     for derivation in chain:
         lines += _lines(derivation, decimals, derivation is last)
     block(*lines, key="explain_text")
-    _ways(last, decimals)
+    _ways(trace, last, decimals)
 
 
 def _chain(trace: Trace, cell: Cell) -> list[Derivation]:
@@ -61,14 +61,14 @@ def _copy(derivation: Derivation, decimals: int | None) -> None:
             st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
 
 
-def _ways(derivation: Derivation, decimals: int | None) -> None:
+def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
     """Back along the way, and down to the numbers that this one is made of."""
     now = state.session()
     operands = () if derivation.given else derivation.operands
     with st.container(horizontal=True, gap="xsmall", key="ways"):
         for step, cell in list(enumerate(now.trail))[-MAX_STEPS_BACK:]:
             st.button(
-                f"← {escape_label(cell.label)}",
+                f"← {escape_label(trace.cell(cell.key, cell.index).label)}",
                 key=f"back_{step}",
                 type="tertiary",
                 help="Back to this number.",

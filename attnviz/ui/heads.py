@@ -7,6 +7,7 @@ from attnviz.ui import state
 
 ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
 MAX_TABS = 8
+TABLES_WIDTH = 142  # px
 
 
 def choose_heads(trace: Trace) -> list[int]:
@@ -30,6 +31,23 @@ def choose_heads(trace: Trace) -> list[int]:
         return list(range(n_heads))
     state.session().look_at(place - 1)
     return [place - 1]
+
+
+def choose_table_head(trace: Trace, heads: list[int]) -> int:
+    """The head whose tables are shown; with several heads a person can choose."""
+    head = table_head(trace, heads)
+    if len(heads) > 1:
+        names = [f"tables: {state.head_name(h)}" for h in heads]
+        key = state.show("table_head", names[heads.index(head)])
+        st.selectbox(
+            "Tables of",
+            names,
+            key=key,
+            label_visibility="collapsed",
+            width=TABLES_WIDTH,
+            on_change=lambda: state.show_tables(heads[names.index(state.setting(key))]),
+        )
+    return head
 
 
 def table_head(trace: Trace, heads: list[int]) -> int:

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.core.expr import Cell
 from attnviz.core.trace import Trace
 from attnviz.figures import (
+    LARGE,
     MAX_TEXT_CELLS,
     Drawn,
     Marks,
@@ -22,7 +23,7 @@ from attnviz.figures import (
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, state
 from attnviz.ui.explain import explanation
-from attnviz.ui.heads import ROOMY_TOKENS, choose_heads, table_head
+from attnviz.ui.heads import ROOMY_TOKENS, choose_heads, choose_table_head
 from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
@@ -33,6 +34,8 @@ PLOT_CONFIG = {"displayModeBar": False}
 COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
 COLUMN_GAP = 8
 LOW_ROW = 21
+ABOVE_PX, AROUND_PX, STRIP_PX = 262, 111, 1144  # above the heads, around their cells, of a strip
+MAX_SCALE = 1.4
 LAST_GOOD = "The picture shows the last good state."
 
 _bridge = st.components.v2.component(
@@ -57,11 +60,12 @@ def main() -> None:
     trace = now.trace
     with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="small"):
         heads = choose_heads(trace)
-        grids = editors.grids(trace, table_head(trace, heads))
+        grids = editors.grids(trace, choose_table_head(trace, heads))
         legend()
         editors.paste_box(grids)
         history_buttons()
     st.html(f"<style>{variables()}{CSS}{editors.style(grids)}</style>")
+    trace = replace(trace, columns_first=state.view().transposed)
     answer_line(trace)
     editors.editor_row(grids)
     pictures(trace, heads)
@@ -69,10 +73,10 @@ def main() -> None:
         key="bridge",
         data={
             "chosen": {"key": now.chosen.key, "index": list(now.chosen.index)},
-            "width": now.width,
+            "room": now.room,
         },
         on_cell_change=state.clicked,
-        on_width_change=state.widened,
+        on_room_change=state.measured,
         on_paste_change=state.pasted,
     )
 
@@ -142,7 +146,7 @@ def answer_line(trace: Trace) -> None:
 
 def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
-    view, marks = _view(trace), _marks(trace, state.session().chosen)
+    view, marks = _view(trace, len(heads)), _marks(trace, state.session().chosen)
     strip_view, joint_view = _with_room(view, trace, len(heads))
     with st.container(key="pictures"):
         if len(heads) < len(trace["attention"]):
@@ -164,12 +168,23 @@ def chart(name: str, spec: dict[str, Any], alt: str) -> None:
         st.plotly_chart(Drawn(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
 
 
-def _view(trace: Trace) -> View:
-    """Rows of four tokens are a little lower, so that they too need no scrolling."""
+def _view(trace: Trace, n_heads: int) -> View:
+    """As large as there is room; a head that was chosen alone is large whatever the room.
+
+    Rows of four tokens are a little lower, so that they too need no scrolling.
+    """
     view = state.view(cell_text=bool(state.setting("cell_text", True)))
-    if len(trace.tokens) != ROOMY_TOKENS:
+    n_tokens, (width, height) = len(trace.tokens), state.session().room
+    if n_tokens > ROOMY_TOKENS:
         return view
-    return replace(view, sizes=replace(view.sizes, row=LOW_ROW))
+    if n_heads < len(trace["attention"]):
+        return replace(view, sizes=LARGE)
+    needed = (n_heads + 1) * (AROUND_PX + n_tokens * view.sizes.row)
+    factor = min((height - ABOVE_PX) / needed, width / STRIP_PX, MAX_SCALE)
+    if factor > 1:
+        return replace(view, sizes=view.sizes.scaled(factor))
+    low = n_tokens == ROOMY_TOKENS
+    return replace(view, sizes=replace(view.sizes, row=LOW_ROW)) if low else view
 
 
 def _with_room(view: View, trace: Trace, n_heads: int) -> tuple[View, View]:

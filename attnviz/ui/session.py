@@ -102,7 +102,7 @@ class Session:
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
         side_shows: what the side bar showed when it was drawn last; see `side`.
-        width: of the pictures, in px; the browser tells when it is another.
+        room: width of the pictures and height of the page, in px, as the browser tells.
     """
 
     scenario: Scenario
@@ -118,7 +118,7 @@ class Session:
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
     side_shows: tuple[object, ...] = ()
-    width: int = 1144
+    room: tuple[int, int] = (1144, 900)
 
     @classmethod
     def new(cls) -> "Session":

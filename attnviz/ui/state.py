@@ -18,7 +18,7 @@ from attnviz.ui.session import Draft, Editor, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS = "all heads"
-MIN_WIDTH, MAX_WIDTH = 600, 1300  # px that pictures are laid out for; beyond, they stretch
+MIN_WIDTH, MAX_WIDTH = 600, 1700  # px that pictures are laid out for; beyond, they stretch
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
 
@@ -62,7 +62,7 @@ def view(**more: Any) -> View:
         palette=setting("palette", View.palette),
         tokens_as=setting("tokens_as", "rows"),
         dark=st.context.theme.type == "dark",
-        width=session().width,
+        width=session().room[0],
         **more,
     )
 
@@ -138,11 +138,18 @@ def clicked() -> None:
             show("heads", head_name(cell.index[0]))  # a click on a thumbnail shows its head
 
 
-def widened() -> None:
-    """Take the width that the browser has for the pictures."""
-    width = setting("bridge", {}).get("width")
-    if width:
-        session().width = min(max(int(width), MIN_WIDTH), MAX_WIDTH)
+def measured() -> None:
+    """Take the room that the browser has for the pictures."""
+    room = setting("bridge", {}).get("room")
+    if room:
+        width, height = map(int, room)
+        session().room = (min(max(width, MIN_WIDTH), MAX_WIDTH), min(max(height, 400), 4000))
+
+
+def show_tables(head: int) -> None:
+    """Show the tables of a head, with a cell of it."""
+    now = session()
+    now.choose(opening_cell(now.trace, head))
 
 
 def back_to(step: int) -> None:

@@ -252,6 +252,14 @@ def test_every_view_setting_draws_and_changes_no_number(app: AppTest, key: str, 
     assert scenario(app).same(START)
 
 
+def test_tokens_as_columns_turns_the_formula_too(app: AppTest) -> None:
+    app.radio(key="tokens_as").set_value("columns")
+    go(app)
+    said = " ".join(element.body for element in app.get("html") if "panel-cell" in element.body)
+    assert "S′ᵀ[baseball, league]" in said or "Sᵀ[baseball, league]" in said
+    assert "largest score of the column" in said
+
+
 def test_tokens_as_columns_edits_the_same_cell(app: AppTest) -> None:
     app.radio(key="tokens_as").set_value("columns")
     go(app)
