@@ -87,10 +87,12 @@ class Equation:
         kind: "product": the first block times the second one, with a bias as a third;
             "chain": the blocks one after the other lead to the result.
         blocks: the matrices, without the result.
+        sign: what stands between the blocks of a chain; an arrow where each leads to the next.
     """
 
     kind: Literal["product", "chain"]
     blocks: tuple[Block, ...]
+    sign: str = "→"
 
 
 class Op(Protocol):

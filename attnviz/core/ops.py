@@ -204,7 +204,8 @@ class AddBias:
         return Explanation((f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (expr,))
 
     def equation(self, values: Values, head: int) -> Equation:
-        return Equation("chain", tuple(block(values, key, head) for key in self.inputs(values)))
+        blocks = tuple(block(values, key, head) for key in self.inputs(values))
+        return Equation("chain", blocks, sign="+")
 
 
 @dataclass(frozen=True)
@@ -231,4 +232,4 @@ class Concat:
 
     def equation(self, values: Values, head: int) -> Equation:
         heads = range(len(values[self.source]))
-        return Equation("chain", tuple(block(values, self.source, h) for h in heads))
+        return Equation("chain", tuple(block(values, self.source, h) for h in heads), sign="|")
