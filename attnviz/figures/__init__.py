@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from attnviz.core.trace import Trace
 from attnviz.figures.draw import draw
+from attnviz.figures.equations import equation
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
 from attnviz.figures.template import Spec
@@ -108,6 +109,7 @@ __all__ = [
     "Sizes",
     "View",
     "cell_count",
+    "equation",
     "figure",
     "head_strip",
     "joint_strip",
