@@ -91,10 +91,12 @@ class Equation:
             cell; "rotation": the first times the second plus the third times the fourth, cell
             by cell; "chain": the blocks one after the other lead to the result.
         blocks: the matrices, without the result.
+        sign: what stands between the blocks of a chain; an arrow where each leads to the next.
     """
 
     kind: Literal["product", "sum", "quotient", "rotation", "chain"]
     blocks: tuple[Block, ...]
+    sign: str = "→"
 
 
 class Op(Protocol):

@@ -273,7 +273,7 @@ class AddBias:
         if sloped is not None:
             added = sloped[0][head] * sloped[1]
             blocks.append(Block(blocks[0].key, head, title="slope·distance", values=added))
-        return Equation("sum", tuple(blocks))
+        return Equation("sum", tuple(blocks), sign="+")
 
 
 @dataclass(frozen=True)
@@ -300,4 +300,4 @@ class Concat:
 
     def equation(self, values: Values, head: int) -> Equation:
         heads = range(len(values[self.source]))
-        return Equation("chain", tuple(block(values, self.source, h) for h in heads))
+        return Equation("chain", tuple(block(values, self.source, h) for h in heads), sign="|")

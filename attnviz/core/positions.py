@@ -204,7 +204,7 @@ class AddPositions:
     def equation(self, values: Values, head: int) -> Equation:
         start = block(values, self.source, head)
         added = Block(self.source, None, title="P", values=self.added(values))
-        return Equation("sum", (start, added))
+        return Equation("sum", (start, added), sign="+")
 
 
 @dataclass(frozen=True)

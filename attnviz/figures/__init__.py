@@ -8,6 +8,7 @@ from plotly.basedatatypes import BaseFigure
 
 from attnviz.core.trace import Trace
 from attnviz.figures.draw import draw
+from attnviz.figures.equations import equation
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
@@ -120,6 +121,7 @@ __all__ = [
     "Sizes",
     "View",
     "cell_count",
+    "equation",
     "figure",
     "head_strip",
     "joint_strip",

@@ -35,7 +35,8 @@ def _key_axes(trace: Trace) -> tuple[str, ...]:
 
 def outlines(trace: Trace, panel: Panel, marks: Marks, sizes: Sizes, ink: Inks) -> list[Spec]:
     """The shapes around the marked cells of one panel; their axes are still to be named."""
-    shape = panel.values.T.shape if panel.transposed else panel.values.shape
+    shape = len(panel.rows), len(panel.columns)
+    shape = shape[::-1] if panel.transposed else shape
     drawn: list[Spec] = []
 
     def outline(chosen: BoolArray, color: str, width: float, name: str, halo: bool = True) -> None:
@@ -47,14 +48,15 @@ def outlines(trace: Trace, panel: Panel, marks: Marks, sizes: Sizes, ink: Inks) 
         drawn.append(_shape(path, color, width, name))
 
     changed = marks.changed.get(panel.key)
-    if changed is not None and changed.shape[-2:] == shape:
-        part = changed if panel.head is None else changed[panel.head]
-        outline(part, ink.changed, sizes.outline, "changed", halo=False)
+    if changed is not None:
+        part = np.atleast_2d(changed if panel.head is None else changed[panel.head])
+        if part.shape == shape:
+            outline(part, ink.changed, sizes.outline, "changed", halo=False)
     axes = trace.axes(panel.key)
-    if marks.token is not None and axes[-2] in (*_TOKENS, *_key_axes(trace)):
+    if marks.token is not None and axes[-2:][0] in (*_TOKENS, *_key_axes(trace)):
         chosen = np.zeros(shape, dtype=np.bool_)
         chosen[marks.token : marks.token + 1] = True
-        color = ink.key if axes[-2] == "key" else ink.query
+        color = ink.key if axes[-2:][0] == "key" else ink.query
         outline(chosen, color, sizes.outline * 0.8, "token")
     keys = dict.fromkeys(cell.key for cell in marks.operands)
     for key, color in zip(keys, (ink.query, ink.key, ink.value), strict=False):
@@ -70,12 +72,14 @@ def _shape(path: str, color: str, width: float, name: str) -> Spec:
     return {"type": "path", "path": path, "line": line, "name": name, "layer": "above"}
 
 
-def _chosen(panel: Panel, shape: tuple[int, ...], cells: Sequence[Cell]) -> BoolArray:
+def _chosen(panel: Panel, shape: tuple[int, int], cells: Sequence[Cell]) -> BoolArray:
+    """Which cells of a panel are meant; the one column of a row sum stands for its whole row."""
     chosen = np.zeros(shape, dtype=np.bool_)
     for cell in cells:
-        own = len(cell.index) == 2 or cell.index[0] == panel.head
-        if cell.key == panel.key and own:
-            chosen[cell.index[-2:]] = True
+        head, place = (None, cell.index) if panel.head is None else (cell.index[0], cell.index[1:])
+        if cell.key == panel.key and head == panel.head:
+            row, column = place if len(place) == 2 else (0, *place)  # a bias is one row
+            chosen[row, min(column, shape[1] - 1)] = True
     return chosen
 
 

@@ -211,7 +211,7 @@ def _panel(
         high=high,
         colour=stage.colour,
         texts=texts,
-        widest=_widest(trace[key], view.decimals) if with_text else "",
+        widest=widest(trace[key], view.decimals) if with_text else "",
         hover=said,
         template=hover.template(stage, name, number, view.transposed),
         masked_template=hover.template(stage, name, None, view.transposed, -np.inf),
@@ -238,7 +238,7 @@ def _sums(trace: Trace, weights: Array, head: int, view: View) -> tuple[str, ...
     )
 
 
-def _widest(array: Array, decimals: int | None) -> str:
+def widest(array: Array, decimals: int | None) -> str:
     """The widest number of an array as it is written."""
     values = array.ravel()
     if values.size > MAX_WIDEST:

@@ -7,7 +7,8 @@ from attnviz.figures.places import Layout, Placed, sums_width
 from attnviz.figures.view import Sizes, Spec, View
 
 
-def _note(text: str, x: float, y: float, size: int, color: str) -> Spec:
+def note(text: str, x: float, y: float, size: int, color: str) -> Spec:
+    """Words as they are, escaped before, at fractions of the picture from its lower left."""
     return {
         "text": text,
         "x": round(x, 4),
@@ -23,8 +24,8 @@ def _note(text: str, x: float, y: float, size: int, color: str) -> Spec:
 
 
 def _title(text: str, x: float, y: float, size: int, color: str) -> Spec:
-    note = _note(escape(text), x, y, size, color)
-    return note | {"font": note["font"] | {"weight": 700}}
+    written = note(escape(text), x, y, size, color)
+    return written | {"font": written["font"] | {"weight": 700}}
 
 
 def caption(layout: Layout, view: View, ink: Inks) -> list[Spec]:
@@ -37,8 +38,8 @@ def caption(layout: Layout, view: View, ink: Inks) -> list[Spec]:
     notes = [_title(name, 0, 1 - top / layout.height, view.sizes.title, ink.text)]
     if more:
         text = "<br>".join(map(escape, more))
-        notes.append(_note(text, 0, below, view.sizes.detail, ink.muted) | {"align": "left"})
-    return [note | {"xanchor": "left"} for note in notes]
+        notes.append(note(text, 0, below, view.sizes.detail, ink.muted) | {"align": "left"})
+    return [words | {"xanchor": "left"} for words in notes]
 
 
 def around(placed: Placed, layout: Layout, view: View, ink: Inks, title_color: str) -> list[Spec]:
@@ -56,7 +57,7 @@ def around(placed: Placed, layout: Layout, view: View, ink: Inks, title_color: s
     details = "<br>".join(escape(text) for text in (panel.subtitle, placed.axes) if text)
     if details:
         below = at(placed.title_top + sizes.title * 1.35)
-        notes.append(_note(details, middle, below, sizes.detail, ink.muted))
+        notes.append(note(details, middle, below, sizes.detail, ink.muted))
     foot = placed.top + placed.height + 2
     extent = panel.extent
     if panel.sums and extent:
@@ -67,7 +68,7 @@ def around(placed: Placed, layout: Layout, view: View, ink: Inks, title_color: s
         elif panel.transposed:
             foot += sizes.detail * 1.35
     if extent:
-        notes.append(_note(escape(extent), middle, at(foot), sizes.detail, ink.muted))
+        notes.append(note(escape(extent), middle, at(foot), sizes.detail, ink.muted))
     return notes
 
 
@@ -87,7 +88,7 @@ def _sums(placed: Placed, layout: Layout, sizes: Sizes, ink: Inks) -> list[Spec]
             x, y = placed.left + (place + 0.5) * placed.cell_width, foot
             anchors = {}
         x, y = x / layout.width, 1 - y / layout.height
-        notes.append(_note(total, x, y, sizes.detail, ink.muted) | anchors)
+        notes.append(note(total, x, y, sizes.detail, ink.muted) | anchors)
     return notes
 
 
