@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 
+MAX_READ = 12  # keys of one query that are read out
 CAUTION = (
     "Attention weights show where this head reads from, not why, nor how much a word matters "
     "for the result: values, the output projection and later layers decide that too."
@@ -52,3 +54,18 @@ def _summary(head: int, weights: np.ndarray[tuple[int, int], np.dtype[np.float64
         key,
         float((weights * places).sum() / total) if total else 0.0,
     )
+
+
+def reading(trace: Trace, head: int, query: int, decimals: int | None = 4) -> str:
+    """The weights of one query as a sentence, with their sum; of many keys the largest."""
+    weights, labels = trace["attention"][head, query], trace.labels("attention")
+    order = np.argsort(-weights, kind="stable")[:MAX_READ]
+    if len(weights) <= MAX_READ:
+        order = np.arange(len(weights))
+    parts = [f"{labels[2][key]} {format_number(float(weights[key]), decimals)}" for key in order]
+    rest = len(weights) - len(order)
+    if rest:
+        others = float(weights.sum() - weights[order].sum())
+        parts.append(f"{rest} others {format_number(others, decimals)}")
+    total = format_number(float(weights.sum()), decimals, trim=True)
+    return f"{labels[0][head]}, {labels[1][query]} attends to: {', '.join(parts)}; Σ = {total}"

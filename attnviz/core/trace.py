@@ -23,11 +23,6 @@ _EXCHANGED = {"row": "column", "column": "row"}
 _STAGE_BY_KEY = {stage.key: stage for stage in STAGES}
 
 
-def exchanged(text: str) -> str:
-    """A sentence on rows and columns, for arrays that are written the other way round."""
-    return re.sub(r"\b(row|column)(?=s?\b)", lambda match: _EXCHANGED[match[0]], text)
-
-
 @dataclass(frozen=True, eq=False)
 class Trace:
     """All arrays of one attention, read-only float64, by the keys of `STAGES` and `TABLES`.
@@ -90,6 +85,10 @@ class Trace:
         axes, ndim = self.info(key).axes, self[key].ndim
         return axes if len(axes) == ndim else ("head", *axes)
 
+    def has_heads(self, key: str) -> bool:
+        """Whether an array has a part for each head."""
+        return self.axes(key)[0] in ("head", "kv_head")
+
     def labels(self, key: str) -> tuple[tuple[str, ...], ...]:
         """For each axis the names of its places; names of one axis differ from each other."""
         return self._labels[self.values.pick(key) or key]
@@ -151,8 +150,8 @@ class Trace:
         if isinstance(op, Given):
             note = self.origin(key, row, col) if self.origin else ""
             explanation = replace(explanation, note=note or "Set in the table.")
-        elif self.columns_first:
-            explanation = replace(explanation, note=exchanged(explanation.note))
+        else:
+            explanation = replace(explanation, note=self.in_words(explanation.note))
         return Derivation(
             stage=key,
             index=index,
@@ -162,6 +161,12 @@ class Trace:
             given=isinstance(op, Given),
             head=self._head(key, index),
         )
+
+    def in_words(self, text: str) -> str:
+        """A sentence on rows and columns, as arrays are written here."""
+        if not self.columns_first:
+            return text
+        return re.sub(r"\b(row|column)(?=s?\b)", lambda match: _EXCHANGED[match[0]], text)
 
     def place(self, key: str, index: Index) -> str:
         """A cell in words: 'Raw scores, head 1: league, baseball'."""

@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 
 from attnviz.core.trace import Trace
+from attnviz.figures.differences import difference_picture
 from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
+from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
@@ -119,10 +121,13 @@ __all__ = [
     "Drawn",
     "Marks",
     "Sizes",
+    "Spec",
     "View",
     "cell_count",
+    "difference_picture",
     "equation",
     "figure",
+    "flow",
     "head_strip",
     "joint_strip",
     "stage_picture",

@@ -148,6 +148,22 @@ function move(box, across, down) {
   choose(chart, maps[place], inside(row + down, rows), inside(column, columns));
 }
 
+// In the steps, keys go from step to step; cells are moved with Shift.
+const STEP = ".st-key-step_next";
+const STEP_KEYS = {
+  ArrowLeft: "step_back", ArrowRight: "step_next", PageUp: "step_back", PageDown: "step_next",
+  " ": "reveal", h: "next_head", e: "fold_arithmetic", Escape: "leave",
+};
+
+function onStepKey(event) {
+  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (event.shiftKey && ARROWS[name]) move(document.querySelector(".st-key-chart_step"), ...ARROWS[name]);
+  else if (STEP_KEYS[name] && !(name === " " && event.target.matches("button"))) press(STEP_KEYS[name]);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function onKey(event) {
@@ -163,6 +179,9 @@ function onKey(event) {
     event.preventDefault();
     target.blur();
     target.focus();
+  } else if (document.querySelector(STEP) && !control && !event.altKey && !isTyping(target) &&
+             !target.closest("[role=listbox], [data-baseweb=popover], [data-testid=stSidebar]")) {
+    onStepKey(event);
   } else if (ARROWS[key] && !control && !event.altKey && target.matches(BOX)) {
     event.preventDefault();
     move(target, ...ARROWS[key]);

@@ -147,7 +147,11 @@ def _editor(grid: Grid) -> None:
 def paste_box(shown: list[Grid]) -> None:
     """A place to paste a whole table as text, from a spreadsheet, NumPy, MATLAB or LaTeX."""
     popover = st.popover(
-        "Paste a table", icon=":material/content_paste:", key="paste", on_change="rerun"
+        "Paste a table",
+        icon=":material/content_paste:",
+        key="paste",
+        help="Paste a whole table as text.",
+        on_change="rerun",
     )
     if not popover.open:
         return

@@ -28,6 +28,12 @@ def explanation(trace: Trace, decimals: int | None) -> None:
     _ways(trace, last, decimals)
 
 
+def arithmetic(trace: Trace, decimals: int | None) -> list[str]:
+    """The arithmetic of the chosen cell alone, as lines."""
+    chosen = state.session().chosen
+    return _lines(trace.explain(chosen.key, *place(chosen)), decimals, True)
+
+
 def _chain(trace: Trace, cell: Cell) -> list[Derivation]:
     """For a cell of the query x key stages, the same cell of every stage up to it."""
     axes = trace.axes(cell.key)

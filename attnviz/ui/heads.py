@@ -3,11 +3,13 @@
 import streamlit as st
 
 from attnviz.core.trace import Trace
+from attnviz.figures.labels import cut
 from attnviz.ui import state
+from attnviz.ui.parts import escape_label
 
 ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
-MAX_TABS = 8
-TABLES_WIDTH = 142  # px
+MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
+TABLES_WIDTH, HEADS_WIDTH, WORDS_WIDTH = 142, 130, 180  # px
 
 
 def choose_heads(trace: Trace) -> list[int]:
@@ -25,12 +27,40 @@ def choose_heads(trace: Trace) -> list[int]:
             "Heads", names, key=key, label_visibility="collapsed", required=True
         )
     else:
-        chosen = st.selectbox("Heads", names, key=key, label_visibility="collapsed", width=160)
+        chosen = st.selectbox(
+            "Heads", names, key=key, label_visibility="collapsed", width=HEADS_WIDTH
+        )
     place = names.index(str(chosen))
     if not place:
         return list(range(n_heads))
     state.session().look_at(place - 1)
     return [place - 1]
+
+
+def choose_token(trace: Trace) -> None:
+    """Let a person choose a word, whose rows are then marked everywhere and read out."""
+    labels, token = trace.labels("x")[0], state.session().token
+    key = state.show("token", None if token is None else labels[token])
+    if len(labels) <= MAX_WORDS:
+        st.pills(
+            "Word",
+            labels,
+            format_func=lambda label: escape_label(cut(label)),
+            key=key,
+            label_visibility="collapsed",
+            on_change=state.read_token,
+        )
+    else:
+        st.selectbox(
+            "Word",
+            labels,
+            index=None,
+            placeholder="Mark a word",
+            key=key,
+            label_visibility="collapsed",
+            width=WORDS_WIDTH,
+            on_change=state.read_token,
+        )
 
 
 def choose_table_head(trace: Trace, heads: list[int]) -> int:

@@ -1,42 +1,32 @@
-"""The page, from top to bottom in the order of the computation."""
+"""The page: what stands at its top, and the view that is open."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from attnviz.core.expr import Cell
 from attnviz.core.trace import Trace
-from attnviz.figures import (
-    LARGE,
-    MAX_TEXT_CELLS,
-    Drawn,
-    Marks,
-    View,
-    cell_count,
-    head_strip,
-    joint_strip,
-    thumbnails,
-)
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, state
-from attnviz.ui.explain import explanation
-from attnviz.ui.heads import ROOMY_TOKENS, choose_heads, choose_table_head
+from attnviz.ui.compare import compare
+from attnviz.ui.explore import explore
+from attnviz.ui.glance import glance
+from attnviz.ui.heads import choose_heads, choose_table_head, choose_token
 from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
+from attnviz.ui.steps import present, step_by_step
 
 HERE = Path(__file__).parent
 CSS = (HERE / "style.css").read_text(encoding="utf-8")
-PLOT_CONFIG = {"displayModeBar": False}
-COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
-COLUMN_GAP = 8
-LOW_ROW = 21
-ABOVE_PX, AROUND_PX, STRIP_PX = 262, 111, 1144  # above the heads, around their cells, of a strip
-MAX_SCALE = 1.4
 LAST_GOOD = "The picture shows the last good state."
+VIEWS = {
+    "Explore": explore,
+    "Step by step": step_by_step,
+    "Compare": compare,
+    "Heads": glance,
+}
+WITH_TABLES = ("Explore", "Compare")
 
 _bridge = st.components.v2.component(
     "attnviz_bridge", js=(HERE / "bridge.js").read_text(encoding="utf-8")
@@ -57,18 +47,12 @@ def main() -> None:
     now = state.session()
     if now.side_shows != now.side():  # undo and reset reach the side bar too
         st.rerun()
-    trace = now.trace
-    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="small"):
-        heads = choose_heads(trace)
-        grids = editors.grids(trace, choose_table_head(trace, heads))
-        legend()
-        editors.paste_box(grids)
-        history_buttons()
-    st.html(f"<style>{variables()}{CSS}{editors.style(grids)}</style>")
-    trace = replace(trace, columns_first=state.view().transposed)
-    answer_line(trace)
-    editors.editor_row(grids)
-    pictures(trace, heads)
+    trace = replace(now.trace, columns_first=state.view().transposed)
+    if state.presenting():
+        style()
+        present(trace)
+    else:
+        explored(trace)
     _bridge(
         key="bridge",
         data={
@@ -81,6 +65,33 @@ def main() -> None:
     )
 
 
+def explored(trace: Trace) -> None:
+    """The page when it is not laid out for a projector."""
+    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"):
+        view = st.segmented_control(
+            "View",
+            list(VIEWS),
+            key=state.once("view", "Explore"),
+            label_visibility="collapsed",
+            required=True,
+        )
+        heads = choose_heads(trace)
+        if view in WITH_TABLES:
+            grids = editors.grids(trace, choose_table_head(trace, heads))
+            editors.paste_box(grids)
+            style(editors.style(grids))
+        else:
+            style()
+        history_buttons()
+    answer_line(trace)
+    VIEWS[str(view)](trace, heads)
+
+
+def style(more: str = "") -> None:
+    """The looks of the page."""
+    st.html(f"<style>{variables()}{CSS}{more}</style>")
+
+
 def variables() -> str:
     """The inks of the pictures as CSS variables, so that a colour is written down once."""
     now = state.session()
@@ -89,35 +100,35 @@ def variables() -> str:
     return ":root {" + "".join(f"--ink-{name}: {color};" for name, color in colors.items()) + "}"
 
 
-def legend() -> None:
-    """What the colours of words mean."""
-    st.html(
-        row(
-            "legend",
-            span("query", "query: looks"),
-            span("key", "key: is looked at"),
-            span("editable", "table: yours to edit"),
-        )
-    )
-
-
 def history_buttons() -> None:
-    """Undo, redo, reset."""
+    """Undo, redo, reset, present."""
     now = state.session()
     for label, icon, stack, keys, command in (
         ("Undo", ":material/undo:", now.past, "Ctrl+Z", state.undo),
         ("Redo", ":material/redo:", now.future, "Ctrl+Shift+Z", state.redo),
     ):
         st.button(
-            label, icon=icon, disabled=not stack, on_click=command, key=label.lower(), help=keys
+            label,
+            icon=icon,
+            disabled=not stack,
+            on_click=command,
+            key=label.lower(),
+            help=f"{label} ({keys})",
         )
     st.button(
         "Reset",
         icon=":material/restart_alt:",
         key="reset",
-        help="Back to the example as it opens; undo brings your state back.",
+        help="Reset: back to the example as it opens; undo brings your state back.",
         on_click=state.open_preset,
         args=(now.scenario.preset,),
+    )
+    st.button(
+        "Present",
+        key="present",
+        help="One step at a time, large, for the projector; Esc leaves.",
+        on_click=state.present,
+        args=(True,),
     )
 
 
@@ -133,7 +144,7 @@ def answer_line(trace: Trace) -> None:
         sentence = trace.sentence(now.chosen.key, *place(now.chosen), state.view().decimals)
         notes = [span("note", note) for note in now.notes]
         said = row("answer", span("said", where + sentence), *notes)
-    with st.container(key="answer"):
+    with st.container(key="answer", horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.html(said)
         if now.transposable is not None:
             st.button(
@@ -142,64 +153,4 @@ def answer_line(trace: Trace) -> None:
                 on_click=state.transpose_table,
                 args=now.transposable,
             )
-
-
-def pictures(trace: Trace, heads: list[int]) -> None:
-    """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
-    view, marks = _view(trace, len(heads)), _marks(trace, state.session().chosen)
-    strip_view, joint_view = _with_room(view, trace, len(heads))
-    with st.container(key="pictures"):
-        if len(heads) < len(trace["attention"]):
-            chart("thumbs", thumbnails(trace, view, marks), "Attention of every head")
-        for head in heads:
-            strip = head_strip(trace, head, strip_view, marks)
-            chart(f"head_{head}", strip, f"Head {head + 1}, all stages")
-        left, right = st.columns(COLUMNS, gap="small")
-        with left:
-            joint = joint_strip(trace, joint_view, marks)
-            chart("joint", joint, "Concatenated heads and output")
-        with right:
-            explanation(trace, view.decimals)
-
-
-def chart(name: str, spec: dict[str, Any], alt: str) -> None:
-    """One Plotly chart under its key."""
-    with st.container(key=f"chart_{name}"):
-        st.plotly_chart(Drawn(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
-
-
-def _view(trace: Trace, n_heads: int) -> View:
-    """As large as there is room; a head that was chosen alone is large whatever the room.
-
-    Rows of four tokens are a little lower, so that they too need no scrolling.
-    """
-    view = state.view(cell_text=bool(state.setting("cell_text", True)))
-    n_tokens, (width, height) = len(trace.tokens), state.session().room
-    if n_tokens > ROOMY_TOKENS:
-        return view
-    if n_heads < len(trace["attention"]):
-        return replace(view, sizes=LARGE)
-    needed = (n_heads + 1) * (AROUND_PX + n_tokens * view.sizes.row)
-    factor = min((height - ABOVE_PX) / needed, width / STRIP_PX, MAX_SCALE)
-    if factor > 1:
-        return replace(view, sizes=view.sizes.scaled(factor))
-    low = n_tokens == ROOMY_TOKENS
-    return replace(view, sizes=replace(view.sizes, row=LOW_ROW)) if low else view
-
-
-def _with_room(view: View, trace: Trace, n_heads: int) -> tuple[View, View]:
-    """The views of a head and of what follows; what may carry numbers is shared among them."""
-    count, joint = cell_count(trace, n_heads), cell_count(trace, 0)
-    share = min(1.0, MAX_TEXT_CELLS / count)
-    joint_width = int(view.width * COLUMNS[0] / sum(COLUMNS)) - COLUMN_GAP
-    of_head = math.ceil((count - joint) / n_heads * share)
-    return (
-        replace(view, max_text_cells=of_head),
-        replace(view, max_text_cells=math.ceil(joint * share), width=joint_width),
-    )
-
-
-def _marks(trace: Trace, cell: Cell) -> Marks:
-    derivation = trace.explain(cell.key, *place(cell))
-    operands = () if derivation.given else derivation.operands
-    return Marks(cell=cell, operands=operands)
+        choose_token(trace)

@@ -2,8 +2,30 @@
 
 import html
 import re
+from collections.abc import Sequence
 
 import streamlit as st
+
+from attnviz.core.trace import Trace
+from attnviz.figures import Drawn, Marks, Spec
+from attnviz.ui import state
+from attnviz.ui.session import place
+
+PLOT_CONFIG = {"displayModeBar": False}
+
+
+def chart(name: str, spec: Spec, alt: str) -> None:
+    """One Plotly chart under its key."""
+    with st.container(key=f"chart_{name}"):
+        st.plotly_chart(Drawn(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
+
+
+def marks(trace: Trace) -> Marks:
+    """The chosen cell with the numbers that it is made of, and the chosen token."""
+    now = state.session()
+    derivation = trace.explain(now.chosen.key, *place(now.chosen))
+    operands = () if derivation.given else derivation.operands
+    return Marks(cell=now.chosen, operands=operands, token=now.token)
 
 
 def escape_label(text: str) -> str:
@@ -24,6 +46,16 @@ def line(css_class: str, text: str) -> str:
 def row(css_class: str, *spans: str) -> str:
     """A line of HTML made of what `span` gives."""
     return f'<div class="{css_class}">{"".join(spans)}</div>'
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Plain texts as an HTML table, the first of each row as its name."""
+
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+
+    body = "".join(f"<tr>{cells('th', one[:1])}{cells('td', one[1:])}</tr>" for one in rows)
+    return f'<table class="numbers-table"><tr>{cells("th", header)}</tr>{body}</table>'
 
 
 def block(*lines: str, key: str) -> None:

@@ -19,6 +19,7 @@ from attnviz.core import (
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell
 from attnviz.core.numbers import number_text
+from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 
 MAX_HISTORY = 200
@@ -103,6 +104,11 @@ class Session:
         transposable: a square table just pasted, that may be meant the other way round.
         side_shows: what the side bar showed when it was drawn last; see `side`.
         room: width of the pictures and height of the page, in px, as the browser tells.
+        head: the head that was looked at last.
+        aim: row and column of the cell that was chosen last, which a step may be too small for.
+        revealed: how many rows of the step's result are shown, None for all.
+        token: the token whose rows are marked and read out.
+        pinned: the scenario to compare with, and its computation.
     """
 
     scenario: Scenario
@@ -119,13 +125,18 @@ class Session:
     transposable: tuple[str, int | None] | None = None
     side_shows: tuple[object, ...] = ()
     room: tuple[int, int] = (1144, 900)
+    head: int = 0
+    aim: tuple[int, int] | None = None
+    revealed: int | None = None
+    token: int | None = None
+    pinned: tuple[Scenario, Trace] | None = None
 
     @classmethod
     def new(cls) -> "Session":
         """The walkthrough, as the page opens."""
         scenario = PRESETS[WALKTHROUGH]
         trace = run(scenario)
-        return cls(scenario, trace, opening_cell(trace))
+        return cls(scenario, trace, opening_cell(trace), head=scenario.sizes.n_heads - 1)
 
     @property
     def problem(self) -> str:
@@ -188,6 +199,10 @@ class Session:
             if table != typed_into and not _same_table(self.trace, trace, table):
                 self.begin_anew(table)
         self.scenario, self.trace = scenario, trace
+        self.head = min(self.head, scenario.sizes.n_heads - 1)
+        self.revealed = None
+        if self.token is not None and self.token >= len(trace.tokens):
+            self.token = None
         self.chosen = still(trace, self.chosen) or opening_cell(trace)
         kept = (still(trace, cell) for cell in self.trail)
         self.trail = tuple(cell for cell in kept if cell is not None)
@@ -203,13 +218,46 @@ class Session:
             return
         self.trail = (*self.trail, self.chosen) if deeper else ()
         self.chosen = found
+        self.aim = place(found)[1:]
+        if self.trace.axes(found.key)[0] == "head":
+            self.head = found.index[0]
         self.quiet()
 
     def look_at(self, head: int) -> None:
         """Open a cell of this head, when the open one belongs to a head that is not shown."""
+        self.head = head
         axis = self.trace.axes(self.chosen.key)[0]
         if axis == "head" and self.chosen.index[0] != head:
             self.chosen, self.trail = opening_cell(self.trace, head), ()
+
+    # Step by step: the step is the stage of the chosen cell.
+
+    @property
+    def step(self) -> int:
+        """The place of the chosen cell's stage among the stages; a table belongs to the first."""
+        keys = [stage.key for stage in self.trace.stages]
+        return keys.index(self.chosen.key) if self.chosen.key in keys else 0
+
+    def go_to(self, step: int, head: int | None = None) -> None:
+        """Open the same place in another stage, or another head."""
+        stages, (row, col) = self.trace.stages, self.aim or place(self.chosen)[1:]
+        key = stages[min(max(step, 0), len(stages) - 1)].key
+        self.head = self.head if head is None else head % self.scenario.sizes.n_heads
+        array = self.trace[key]
+        own = head_of(array, self.head, self.scenario.sizes.n_heads) if array.ndim == 3 else None
+        rows, columns = array.shape[-2:]
+        at = self.trace.index(key, own, min(row, rows - 1), min(col, columns - 1))
+        self.choose(self.trace.cell(key, at))
+        self.aim, self.revealed = (row, col), None
+
+    def reveal(self) -> None:
+        """Show one row more of the step's result, with its arithmetic; after the last one, none."""
+        rows = self.trace[self.trace.stages[self.step].key].shape[-2]
+        shown = rows if self.revealed is None else self.revealed
+        revealed = 0 if shown >= rows else shown + 1
+        *head, _, col = self.chosen.index
+        self.choose(self.trace.cell(self.chosen.key, (*head, max(revealed - 1, 0), col)))
+        self.revealed = revealed
 
     def back_to(self, place: int) -> None:
         """Back along the way to an earlier cell."""

@@ -9,6 +9,7 @@ from attnviz.core import PRESETS, edit
 from attnviz.core.text import TOKENIZERS
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.ui import state
+from attnviz.ui.parts import row, span
 
 SIZES = {
     "n_heads": "How many heads look at the text side by side.",
@@ -53,6 +54,14 @@ def sidebar() -> None:
         _seed()
         with st.expander("View"):
             _view()
+        st.html(
+            row(
+                "legend",
+                span("query", "query: looks"),
+                span("key", "key: is looked at"),
+                span("editable", "table: yours to edit"),
+            )
+        )
 
 
 def _tokenize() -> None:

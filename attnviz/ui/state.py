@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.core import PRESETS, AttnvizError, Scenario, edit
+from attnviz.core import PRESETS, AttnvizError, Scenario, edit, run
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell
+from attnviz.core.ready import COMPARISONS
 from attnviz.figures import View
 from attnviz.parsing import parse_block
 from attnviz.tables import EditResult, apply_edits, place_block
@@ -57,14 +58,14 @@ def setting(key: str, default: Any = None) -> Any:
 def view(**more: Any) -> View:
     """How pictures are drawn, from the widgets and the page's theme."""
     decimals = setting("decimals", "2")
-    return View(
-        decimals=None if decimals == "all" else int(decimals),
-        palette=setting("palette", View.palette),
-        tokens_as=setting("tokens_as", "rows"),
-        dark=st.context.theme.type == "dark",
-        width=session().room[0],
-        **more,
-    )
+    chosen: dict[str, Any] = {
+        "decimals": None if decimals == "all" else int(decimals),
+        "palette": setting("palette", View.palette),
+        "tokens_as": setting("tokens_as", "rows"),
+        "dark": st.context.theme.type == "dark",
+        "width": session().room[0],
+    }
+    return View(**chosen | more)
 
 
 # Commands.
@@ -155,6 +156,72 @@ def show_tables(head: int) -> None:
 def back_to(step: int) -> None:
     """Back along the way to an earlier cell."""
     session().back_to(step)
+
+
+# Views.
+
+
+def view_name() -> str:
+    """The view that is open."""
+    return str(setting("view", "Explore"))
+
+
+def presenting() -> bool:
+    """Whether the page is laid out for a projector."""
+    return bool(setting("presenting", False))
+
+
+def present(on: bool) -> None:
+    """Lay the page out for a projector, or leave that; the chosen cell stays."""
+    once("presenting", on)
+    show("presenting", on)
+
+
+def go_to(step: int) -> None:
+    """Open a step."""
+    session().go_to(step)
+
+
+def next_head() -> None:
+    """Open the same place of the next head."""
+    now = session()
+    now.go_to(now.step, now.head + 1)
+
+
+def reveal() -> None:
+    """Show one row more of the step's result."""
+    session().reveal()
+
+
+def fold_arithmetic() -> None:
+    """Show or hide the arithmetic while presenting."""
+    show("arithmetic", not setting("arithmetic", True))
+
+
+def read_token() -> None:
+    """Mark the rows of the token that was chosen, or of none."""
+    now = session()
+    labels, chosen = now.trace.labels("x")[0], setting("token")
+    now.token = labels.index(chosen) if chosen in labels else None
+
+
+def pin() -> None:
+    """Keep the present state as A, to compare with."""
+    now = session()
+    now.pinned = (now.scenario, now.trace)
+
+
+def compare(name: str) -> None:
+    """Set both sides of a ready-made comparison; what is shown is B."""
+    now, ready = session(), COMPARISONS[name]
+    now.quiet()
+    try:
+        a = ready.a(now.scenario)
+        pinned = (a, run(a))
+        now.take((ready.b(now.scenario), ready.says))
+        now.pinned = pinned
+    except AttnvizError as error:
+        now.refused = str(error)
 
 
 # Tables.

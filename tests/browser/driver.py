@@ -17,6 +17,7 @@ _CHART = """(key) => {
     x: plain(t.x), y: plain(t.y),
   }));
 }"""
+_PAINTED = ".js-plotly-plot .main-svg, .st-key-pin"  # nothing is compared before a state is pinned
 _TICKS = """(key) => {
   const texts = (css) => [...document.querySelectorAll(`.st-key-chart_${key} ${css}`)]
     .map((e) => e.textContent);
@@ -32,7 +33,7 @@ class Driver:
 
     def wait_idle(self) -> None:
         """Until the script has run and everything is painted."""
-        self.page.wait_for_selector(".st-key-chart_joint .js-plotly-plot .main-svg", timeout=30000)
+        self.page.wait_for_selector(_PAINTED, timeout=30000)
         quiet = 0
         while quiet < 3:
             self.page.wait_for_timeout(100)
@@ -176,6 +177,18 @@ class Driver:
         """Press a button."""
         self.page.get_by_role("button", name=name, exact=True).click()
         self.page.wait_for_timeout(300)
+        self.wait_idle()
+
+    def open_view(self, name: str) -> None:
+        """Open one of the views by its name."""
+        self.page.locator(".st-key-view button", has_text=name).click()
+        self.page.wait_for_timeout(500)
+        self.wait_idle()
+
+    def key(self, key: str) -> None:
+        """Press a key that changes what is shown."""
+        self.page.keyboard.press(key)
+        self.page.wait_for_timeout(500)
         self.wait_idle()
 
     def texts(self) -> list[dict[str, Any]]:

@@ -1,0 +1,65 @@
+"""Two states side by side: A that was pinned, B that is at hand, and what is between them."""
+
+import streamlit as st
+
+from attnviz.core.compare import differences
+from attnviz.core.ready import COMPARISONS
+from attnviz.core.trace import Trace
+from attnviz.figures import difference_picture
+from attnviz.ui import editors, state
+from attnviz.ui.heads import table_head
+from attnviz.ui.parts import chart, line
+
+READY_WIDTH = 300  # px
+MAX_LISTED = 12
+
+
+def compare(trace: Trace, heads: list[int]) -> None:
+    """The view of two states."""
+    now = state.session()
+    editors.editor_row(editors.grids(trace, table_head(trace, heads)))
+    with st.container(horizontal=True, vertical_alignment="center", key="compare", gap="small"):
+        st.button("Pin this as A", key="pin", on_click=state.pin)
+        st.selectbox(
+            "Ready-made",
+            list(COMPARISONS),
+            index=None,
+            placeholder="or a ready-made comparison",
+            format_func=lambda name: COMPARISONS[name].title,
+            key=state.show("ready", None),
+            label_visibility="collapsed",
+            width=READY_WIDTH,
+            on_change=lambda: state.compare(state.setting("ready")),
+        )
+        key = _stage(trace)
+    if now.pinned is None:
+        st.html(line("note", "Pin a state as A, then change something: B is what you make of it."))
+        return
+    pinned, before = now.pinned
+    found = differences(pinned, now.scenario) or ("A and B are the same.",)
+    more = len(found) - MAX_LISTED
+    lines = [*found[:MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]
+    st.html("".join(line("difference", text) for text in lines))
+    for head in heads if trace.has_heads(key) else [0]:
+        chart(
+            f"compare_{head}",
+            difference_picture(before, trace, key, head, state.view()),
+            f"A, B and their difference, head {head + 1}",
+        )
+
+
+def _stage(trace: Trace) -> str:
+    stages = {stage.key: stage for stage in trace.stages}
+    key = state.once("compared", "attention")
+    if state.setting(key) not in stages:
+        state.show(key, "attention")
+    return str(
+        st.segmented_control(
+            "Stage",
+            list(stages),
+            format_func=lambda name: stages[name].symbol,
+            key=key,
+            label_visibility="collapsed",
+            required=True,
+        )
+    )

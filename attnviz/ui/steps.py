@@ -1,0 +1,163 @@
+"""The stages one at a time: as a page, and large for the projector."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.figures import LARGE, PROJECTOR, Marks, View, equation
+from attnviz.ui import state
+from attnviz.ui.explain import arithmetic, explanation
+from attnviz.ui.heads import ROOMY_TOKENS
+from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
+
+COLUMNS = (3, 2)  # of a small picture and what is said of it
+HALL = (1920, 1080)  # px that the projector's sizes are made for
+SMALLER = 0.95  # of the hall's size; below, letters are made smaller too
+STRONG = "high contrast"  # the palette for washed-out projectors
+MAX_CHIPS = 16
+KEYS = "← → step · Shift + arrows cell · H head · Space reveal a row · E arithmetic · Esc leave"
+
+
+def step_by_step(trace: Trace, heads: list[int]) -> None:
+    """The view of one stage."""
+    now = state.session()
+    if len(heads) == 1 and now.head != heads[0]:
+        now.look_at(heads[0])
+    stage = trace.stages[now.step]
+    with st.container(horizontal=True, vertical_alignment="center", key="rail", gap="xsmall"):
+        _step_buttons(trace)
+        steps = range(len(trace.stages))
+        st.segmented_control(
+            "Step",
+            steps,
+            format_func=lambda step: escape_label(trace.stages[step].symbol),
+            key=state.show("step", now.step),
+            label_visibility="collapsed",
+            required=True,
+            on_change=lambda: state.go_to(state.setting("step")),
+        )
+        st.html(line("note", f"step {now.step + 1} of {len(trace.stages)}"))
+    words = (
+        line("step-title", _title(trace, stage)),
+        line("step-what", trace.in_words(stage.what)),
+        line("step-why", trace.in_words(stage.why)),
+    )
+    view = state.view(sizes=LARGE)
+    if len(trace.tokens) > ROOMY_TOKENS:
+        block(*words, key="step_words")
+        _picture(trace, stage, view)
+        explanation(trace, view.decimals)
+        return
+    left, right = st.columns(COLUMNS, gap="medium")
+    with left:
+        _picture(trace, stage, replace(view, width=int(view.width * COLUMNS[0] / sum(COLUMNS))))
+    with right:
+        block(*words, key="step_words")
+        explanation(trace, view.decimals)
+
+
+def present(trace: Trace) -> None:
+    """One stage, large, and nothing else."""
+    now = state.session()
+    stage = trace.stages[now.step]
+    block(_chips(trace), _rail(trace), key="present_top")
+    scale = min(1.0, *(have / wanted for have, wanted in zip(now.room, HALL, strict=True)))
+    sizes = PROJECTOR if scale > SMALLER else PROJECTOR.scaled(scale)
+    view = state.view(sizes=sizes, palette=STRONG)
+    _picture(trace, stage, view)
+    shown = arithmetic(trace, view.decimals) if state.setting("arithmetic", True) else []
+    if now.revealed == 0:
+        shown = []
+    block(
+        *shown,
+        line("step-what", trace.in_words(f"{stage.what} {stage.why}")),
+        line("keys", KEYS),
+        key="present_foot",
+    )
+    with st.container(key="hidden_buttons"):
+        _step_buttons(trace)
+        st.button("Head", key="next_head", on_click=state.next_head)
+        st.button("Arithmetic", key="fold_arithmetic", on_click=state.fold_arithmetic)
+        st.button("Leave", key="leave", on_click=state.present, args=(False,))
+
+
+def _step_buttons(trace: Trace) -> None:
+    step = state.session().step
+    last = len(trace.stages) - 1
+    for name, label, icon, to in (
+        ("step_back", "Previous step", ":material/arrow_back:", step - 1),
+        ("step_next", "Next step", ":material/arrow_forward:", step + 1),
+    ):
+        st.button(
+            label,
+            icon=icon,
+            key=name,
+            help=f"{label} (Left or Right key)",
+            disabled=not 0 <= to <= last,
+            on_click=state.go_to,
+            args=(to,),
+        )
+    st.button(
+        "Reveal a row",
+        key="reveal",
+        help="Show the result row by row (Space).",
+        on_click=state.reveal,
+    )
+
+
+def _picture(trace: Trace, stage: Stage, view: View) -> None:
+    now = state.session()
+    marked = marks(trace) if now.revealed != 0 else Marks()
+    with st.container(key="pictures"):
+        spec = equation(
+            trace,
+            stage.key,
+            now.head if trace.has_heads(stage.key) else None,
+            view,
+            marked,
+            rows=now.revealed,
+        )
+        chart("step", spec, _title(trace, stage))
+
+
+def _title(trace: Trace, stage: Stage) -> str:
+    where = f", head {state.session().head + 1}" if trace.has_heads(stage.key) else ""
+    return f"{stage.title}{where}"
+
+
+def _chips(trace: Trace) -> str:
+    """The words, those of the chosen cell in their colours, and which head it is."""
+    now = state.session()
+    places = dict(zip(trace.axes(now.chosen.key), now.chosen.index, strict=True))
+    query = places.get("query", places.get("token"))
+    key = places.get("key")
+    same = trace.tokens == trace.key_tokens
+    chips = []
+    for axis, labels in (("query", trace.labels("scores")[1]), ("key", trace.labels("scores")[2])):
+        if axis == "key" and same:
+            break
+        for token, label in list(enumerate(labels))[:MAX_CHIPS]:
+            looks, seen = token == query and axis == "query", token == key and axis == "key"
+            seen = seen or (same and token == key)
+            chips.append(span(f"chip{' query' * looks}{' key' * seen}", label))
+    stage = trace.stages[now.step]
+    n_heads = len(trace["attention"])
+    where = f"head {now.head + 1} of {n_heads}" if trace.has_heads(stage.key) else "all heads"
+    return row("chips", *chips, span("head", where))
+
+
+def _rail(trace: Trace) -> str:
+    step = state.session().step
+    kinds = ("past", "present", "coming")
+    return row(
+        "rail",
+        *(
+            span(
+                kinds[(place >= step) + (place > step)],
+                stage.title if place == step else stage.symbol,
+            )
+            for place, stage in enumerate(trace.stages)
+        ),
+    )

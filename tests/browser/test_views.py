@@ -1,0 +1,128 @@
+"""Step by step, the projector, two states and the heads, as a browser shows them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from attnviz import PRESETS, run
+from tests.browser.driver import Driver
+from tests.browser.test_audit import overlapping, too_faint, too_small
+
+TRACE = run(PRESETS["walkthrough"])
+HALL = 1920, 1080
+
+
+def rail(driver: Driver) -> str:
+    return str(driver.page.locator(".rail .present").inner_text())
+
+
+def test_left_and_right_go_from_step_to_step(driver: Driver) -> None:
+    driver.open_view("Step by step")
+    assert "step 7 of 10" in driver.page.locator(".st-key-rail").inner_text()
+    driver.key("ArrowLeft")
+    driver.key("ArrowLeft")
+    assert driver.page.locator(".step-title").inner_text() == "Raw scores, head 2"
+    np.testing.assert_allclose(driver.matrix("step", "scores"), TRACE["scores"][1], atol=1e-12)
+    driver.key("ArrowRight")
+    np.testing.assert_allclose(driver.matrix("step", "scaled"), TRACE["scaled"][1], atol=1e-12)
+    driver.click_matrix("step", "scaled", 0, 0)
+    assert "major to major: scaled score 0.43" in driver.answer()
+    driver.key("ArrowRight")
+    assert "major attends to major with 0.26" in driver.answer()
+
+
+def test_arrows_in_a_field_move_its_cursor_and_no_step(driver: Driver) -> None:
+    driver.open_view("Step by step")
+    driver.page.get_by_label("Text", exact=True).click()
+    driver.key("ArrowLeft")
+    assert "step 7 of 10" in driver.page.locator(".st-key-rail").inner_text()
+
+
+def test_presenting_is_driven_by_keys_alone(open_app: Callable[..., Driver]) -> None:
+    driver = open_app(*HALL)
+    driver.press("Present")
+    assert not driver.page.locator("section[data-testid=stSidebar]").is_visible()
+    assert rail(driver) == "Attention weights"
+    driver.key("ArrowLeft")
+    assert rail(driver) == "Scaled scores"
+    driver.key("h")
+    assert "head 1 of 2" in driver.page.locator(".chips").inner_text()
+    driver.key("Shift+ArrowLeft")
+    assert (
+        "S[league, league] / √d_k = 1.32 / √2"
+        in driver.page.locator(".st-key-present_foot").inner_text()
+    )
+    driver.key("e")
+    assert "1.32" not in driver.page.locator(".st-key-present_foot").inner_text()
+    driver.key("e")
+    driver.key(" ")
+    driver.key(" ")
+    assert np.isfinite(driver.matrix("step", "scaled")).sum() == 3
+    driver.key("PageDown")
+    assert rail(driver) == "Attention weights"
+    driver.key("Escape")
+    assert driver.page.locator("section[data-testid=stSidebar]").is_visible()
+    assert driver.answer().startswith("head 1: major attends to league")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_back_row_can_read_every_step(open_app: Callable[..., Driver], dark: bool) -> None:
+    driver = open_app(*HALL, dark)
+    driver.press("Present")
+    for _ in range(6):
+        driver.key("ArrowLeft")
+    for _ in TRACE.stages:
+        texts = [t for t in driver.texts() if t["text"] != "Skip to main content"]
+        assert [t["text"] for t in texts if t["size"] < 20] == []
+        numbers = [t for t in texts if t["cell"]]
+        assert numbers
+        assert min(t["size"] for t in numbers) >= 30
+        assert too_faint(texts) == []
+        assert overlapping([t for t in texts if t["chart"]]) == []
+        page = driver.page.evaluate(
+            "() => { const m = document.querySelector('[data-testid=stMain]');"
+            " return [m.scrollHeight - m.clientHeight, m.scrollWidth - m.clientWidth]; }"
+        )
+        assert max(page) <= 1
+        driver.key("ArrowRight")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("view", ["Step by step", "Compare", "Heads"])
+def test_texts_of_the_views_can_be_read(
+    open_app: Callable[..., Driver], view: str, dark: bool
+) -> None:
+    driver = open_app(1280, 800, dark)
+    driver.open_view(view)
+    if view == "Compare":
+        driver.press("Pin this as A")
+        driver.type_cell("w_q_1", 0, 0, "0.9")
+    texts = driver.texts()
+    assert too_small(texts) == []
+    assert too_faint(texts) == []
+    for chart in sorted({t["chart"] for t in texts if t["chart"]}):
+        assert overlapping([t for t in texts if t["chart"] == chart]) == [], chart
+
+
+def test_an_edit_is_compared_with_what_was_pinned(driver: Driver) -> None:
+    driver.open_view("Compare")
+    driver.press("Pin this as A")
+    driver.type_cell("w_q_1", 0, 0, "0.9")
+    assert (
+        "W_Q head 2: cell (1, 1) 0.3 → 0.9"
+        in driver.page.locator("[data-testid=stMain]").inner_text()
+    )
+
+
+def test_a_word_is_marked_everywhere_until_it_is_chosen_again(driver: Driver) -> None:
+    word = driver.page.locator(".st-key-token button", has_text="league")
+    word.click()
+    driver.page.wait_for_timeout(500)
+    driver.wait_idle()
+    said = driver.page.locator(".reading").all_inner_texts()
+    assert said[1].startswith("head 2, league attends to: major 0.21, league 0.32, baseball 0.47")
+    word.click()
+    driver.page.wait_for_timeout(500)
+    driver.wait_idle()
+    assert driver.page.locator(".reading").count() == 0
