@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from attnviz.core.trace import Trace
 from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
+from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
 from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
 from attnviz.figures.template import Spec
@@ -111,6 +112,7 @@ __all__ = [
     "cell_count",
     "equation",
     "figure",
+    "flow",
     "head_strip",
     "joint_strip",
     "stage_picture",

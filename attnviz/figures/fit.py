@@ -88,6 +88,9 @@ def choices(parts: Parts, view: View, tokens: int) -> Iterator[Cells]:
 def _numbered(parts: Parts) -> Iterator[tuple[bool, ...]]:
     """Which panels could carry numbers: all, or some, and the result as long as possible."""
     n_operands = len(parts.operands)
+    if parts.kind == "row":
+        yield (True,) * (n_operands + 1)
+        return
     if parts.kind == "chain":
         yield from ((False,) * k + (True,) * (n_operands - k + 1) for k in range(n_operands + 1))
         return
