@@ -6,6 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz.core.trace import Trace
+from attnviz.figures.differences import difference_picture
 from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
 from attnviz.figures.flows import flow
@@ -110,6 +111,7 @@ __all__ = [
     "Sizes",
     "View",
     "cell_count",
+    "difference_picture",
     "equation",
     "figure",
     "flow",

@@ -25,20 +25,22 @@ class Parts:
     """An equation as panels, in the order in which they are read.
 
     Args:
-        kind: how they are put together, see `Equation`.
+        kind: how they are put together, see `Equation`; a row only stands side by side.
         operands: the panels without the result; of a product left, right and perhaps a bias.
         result: the stage itself.
         steps: for each operand whether it is a step in between, and no array of the trace.
         sign: what stands between the operands of a chain.
-        formula: the equation in symbols.
+        formula: what stands above: the equation in symbols.
+        said: what stands below: the shapes, what rows and columns are.
     """
 
-    kind: Literal["product", "chain"]
+    kind: Literal["product", "chain", "row"]
     operands: tuple[Panel, ...]
     result: Panel
     steps: tuple[bool, ...]
     sign: str
     formula: str
+    said: tuple[str, ...]
 
 
 def parts(trace: Trace, key: str, head: int | None, view: View) -> Parts:
@@ -47,7 +49,7 @@ def parts(trace: Trace, key: str, head: int | None, view: View) -> Parts:
     Raises:
         ScenarioError: the trace has no such stage or head.
     """
-    trace.index(key, head)
+    trace.index("attention", head)
     stage = next((stage for stage in trace.stages if stage.key == key), None)
     made = stage.op.equation(trace.values, head or 0) if stage else Equation("chain", ())
     heads = len(trace[key]) if trace[key].ndim == 3 else 1
@@ -71,14 +73,30 @@ def parts(trace: Trace, key: str, head: int | None, view: View) -> Parts:
         left, right, *bias = operands
         left = replace(left, row_axis=result.row_axis)
         operands = (left, replace(right, column_axis=result.column_axis), *bias)
+    formula = f"{symbol} = {formula}" if operands else ""
     return Parts(
         kind=made.kind,
         operands=operands,
         result=replace(result, title=symbol, widest=widest(trace[key], view.decimals)),
         steps=tuple(block.values is not None for block in blocks),
         sign=made.sign,
-        formula=symbol if formula == symbol else f"{symbol} = {formula}",
+        formula=formula,
+        said=(_shapes(made, operands, result), result.conventions[0]),
     )
+
+
+def _shapes(made: Equation, operands: Sequence[Panel], result: Panel) -> str:
+    """The equation with shapes for symbols: (3×2)·(2×3) = 3×3."""
+    shapes = [shape(panel) for panel in operands]
+    if made.kind == "product":
+        left, right, *bias = (f"({text})" for text in shapes)
+        return " + ".join([f"{left}·{right}", *bias]) + f" = {shape(result)}"
+    if len(shapes) > 4:
+        shapes[1:-1] = ["…"]
+    sign = "over" if made.sign == "|" and result.transposed else made.sign
+    text = f" {sign} ".join(shapes)
+    equals = "→" if made.sign == "→" else "="
+    return f"{text} {equals} {shape(result)}" if shapes else shape(result)
 
 
 def written(panel: Panel, view: View) -> Panel:

@@ -77,7 +77,7 @@ class _Line:
             self.before.append(before)
             aside = stack if self._joins(stack) else stack[1:]
             self.after.append(max((self.titles[index] + GAP for index in aside), default=0.0))
-        self.after[-1] += sums_width(self.parts.result, sizes.detail, sizes)
+            self.after[place] += sums_width(self.panels[stack[-1]], sizes.detail, sizes)
         room = self.view.width - sum(self.before) - sum(self.after) - GAP
         counts = [len(first.columns) for first in firsts]
         ends = [joined(*map(sheet.wide, stack)) for stack in self.stacks]
@@ -111,8 +111,8 @@ class _Line:
         sheet, numbered = self.sheet, self.sheet.cells.numbered
         bands = map(band, self.firsts, self.widths, [self.sizes] * len(self.stacks))
         self.top = sheet.top + sheet.title + sheet.detail + max(bands)
-        under_cells = 2 if self.parts.result.sums and self.view.transposed else 1
-        self.foot = sheet.detail * under_cells
+        under_cells = self.view.transposed and any(panel.sums for panel in self.panels)
+        self.foot = sheet.detail * (1 + under_cells)
         rows = [sum(len(self.panels[index].rows) for index in stack) for stack in self.stacks]
         self.n_rows = max(rows)
         self.gaps = UNDER * (max(map(len, self.stacks)) - 1)
@@ -134,7 +134,7 @@ class _Line:
         x, bottom = 0.0, self.top
         middle = self.top + (self.n_rows * self.height + self.gaps - sheet.title) / 2
         for place, stack in enumerate(self.stacks):
-            if place and width_of(sign, sizes.title, True) <= self.sign:
+            if place and 0 < width_of(sign, sizes.title, True) <= self.sign:
                 mark = "=" if place == len(self.stacks) - 1 and sign != "→" else sign
                 words.append(Word(mark, x + self.sign / 2, middle, sizes.title, True, True))
             x += self.before[place]

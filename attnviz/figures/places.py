@@ -59,6 +59,11 @@ class Layout:
     height: int
 
 
+def place_of(axis: str) -> int:
+    """The place among the panels of the one on an axis, or on one over it: "x4", "x1004" -> 3."""
+    return (int(axis[1:] or 1) - 1) % 1000
+
+
 def header(sizes: Sizes) -> float:
     """The height of a panel's title lines."""
     return sizes.title * 1.35 + 2 * sizes.detail * 1.35 + 4

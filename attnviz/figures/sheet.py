@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.figures.blocks import Parts, shape, written
+from attnviz.figures.blocks import Parts, written
 from attnviz.figures.fit import LEADING, Cells, every, is_hall, max_height, upright
 from attnviz.figures.labels import text_width
 from attnviz.figures.panel import Panel
@@ -65,24 +65,23 @@ def _details(panel: Panel) -> list[str]:
     return [text for text in (panel.subtitle, panel.extent) if text]
 
 
-def _lines(parts: Parts, view: View, bare: bool) -> list[str]:
-    """What stands under the picture: shapes, what rows and columns are, where numbers are."""
-    shapes = [shape(panel) for panel in parts.operands]
-    if parts.kind == "product":
-        left, right, *bias = (f"({text})" for text in shapes)
-        text = " + ".join([f"{left}·{right}", *bias]) + f" = {shape(parts.result)}"
-    else:
-        if len(shapes) > 4:
-            shapes[1:-1] = ["…"]
-        equals = "→" if parts.sign == "→" else "="
-        sign = "over" if view.transposed and parts.sign == "|" else parts.sign
-        text = f" {sign} ".join(shapes)
-        text = f"{text} {equals} {shape(parts.result)}" if shapes else shape(parts.result)
-    said = [text, parts.result.conventions[0]]
-    if bare:
-        said.append("values on hover")
+def _lines(said: Sequence[str], view: View) -> list[str]:
+    """What stands under the picture, in lines that it has room for."""
+    size, room = view.sizes.detail, view.width
     whole = " · ".join(said)
-    return [whole] if width_of(whole, view.sizes.detail) <= view.width else said
+    if width_of(whole, size) <= room:
+        return [whole]
+    lines = []
+    for text in said:
+        line = ""
+        for word in text.split(" "):
+            longer = f"{line} {word}".strip()
+            if line and width_of(longer, size) > room:
+                lines.append(line)
+                longer = word
+            line = longer
+        lines.append(line)
+    return lines
 
 
 class Sheet:
@@ -93,7 +92,8 @@ class Sheet:
         self.panels = (*parts.operands, parts.result)
         self.title, self.detail = sizes.title * LEADING, sizes.detail * LEADING
         self.top = self.title + 8
-        self.lines = _lines(parts, view, view.cell_text and not all(cells.numbered))
+        bare = view.cell_text and not all(cells.numbered)
+        self.lines = _lines((*parts.said, *(["values on hover"] * bare)), view)
         self.foot = 6 + len(self.lines) * self.detail
         self.limit = max_height(sizes)
 
@@ -133,7 +133,7 @@ class Sheet:
         aside = max(0.0, (view.width - used) / 2) if hall else 0.0
         words = [replace(word, x=word.x + aside) for word in words]
         middle = whole / 2 if hall else 0.0
-        if self.parts.operands:
+        if self.parts.formula:
             words.append(Word(self.parts.formula, middle, 0, sizes.title, True, hall))
         for line, text in enumerate(self.lines):
             below = bottom + 6 + line * self.detail

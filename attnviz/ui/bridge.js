@@ -10,7 +10,7 @@ let chosen = null;
 
 const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
 const heatmaps = (chart) => (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
-const nameOf = ({ key, head, transposed }) => `${key} ${head} ${transposed}`;
+const nameOf = ({ key, head, transposed, of }) => `${key} ${head} ${transposed} ${of}`;
 const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
 const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
 

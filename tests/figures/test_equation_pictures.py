@@ -9,7 +9,7 @@ import pytest
 
 from attnviz import AttnvizError, Config, Params, Trace, multi_head_attention
 from attnviz.figures import LARGE, PROJECTOR, Marks, View, equation
-from attnviz.figures.labels import cut, escape
+from attnviz.figures.labels import cut, escape, text_width
 from attnviz.figures.palettes import inks
 from tests.figures.support import (
     STRANGE,
@@ -22,6 +22,7 @@ from tests.figures.support import (
     traced,
     words,
 )
+from tests.figures.test_pictures import sent
 
 HALL = View(width=1840, sizes=PROJECTOR, palette="high contrast")
 BOTH_WAYS = pytest.mark.parametrize("tokens_as", ["rows", "columns"])
@@ -61,6 +62,15 @@ TRACES = {
 }
 
 
+def test_every_query_head_reads_its_own_keys() -> None:
+    for head, own in ((0, 0), (1, 0), (2, 1), (3, 1)):
+        for key in ("k", "scores"):
+            metas = [heat["meta"] for heat in maps(equation(biased(), key, head, View()))]
+            heads = {meta["key"]: meta["head"] for meta in metas}
+            assert heads["k"] == own
+            assert heads.get("q", head) == head
+
+
 def all_of(trace: Trace, view: View, head: int = 1) -> list[tuple[str, Spec]]:
     """Each stage of one head as an equation."""
     return [(stage.key, equation(trace, stage.key, head, view)) for stage in trace.stages]
@@ -81,10 +91,16 @@ def under(spec: Spec, name: str) -> Spec:
     return axis(spec, seen["overlaying"]) if "overlaying" in seen else seen
 
 
+def domain(spec: Spec, name: str) -> list[float]:
+    """Where an axis stands, which is never moved to the template."""
+    own = spec["layout"][f"{name[0]}axis{name[1:]}"]
+    found: list[float] = domain(spec, own["overlaying"]) if "overlaying" in own else own["domain"]
+    return found
+
+
 def box(spec: Spec, heat: Spec, view: View) -> Box:
     """Left, top, right and bottom of a matrix in px."""
-    left, right = under(spec, heat["xaxis"])["domain"]
-    bottom, top = under(spec, heat["yaxis"])["domain"]
+    (left, right), (bottom, top) = (domain(spec, heat[name]) for name in ("xaxis", "yaxis"))
     height = spec["layout"]["height"]
     return left * view.width, (1 - top) * height, right * view.width, (1 - bottom) * height
 
@@ -467,6 +483,22 @@ def test_numbers_get_smaller_with_more_tokens(count: int, size: int) -> None:
         assert result in [t["xaxis"] for t in cell_texts(spec)]
 
 
+@BOTH_WAYS
+@pytest.mark.parametrize("view", [View(), HALL, View(sizes=LARGE), View(decimals=None)])
+@pytest.mark.parametrize("name", TRACES)
+def test_numbers_fit_their_cells(name: str, view: View, tokens_as: str) -> None:
+    view = View(**{**vars(view), "tokens_as": tokens_as})
+    for key, spec in all_of(TRACES[name], view):
+        heats = {heat["xaxis"]: heat for heat in maps(spec)}
+        for written in cell_texts(spec):
+            left, top, right, bottom = box(spec, heats[written["xaxis"]], view)
+            n_rows, n_columns = drawn(heats[written["xaxis"]]).shape
+            size = written["textfont"]["size"]
+            longest = max(text_width(text, size) for text in written["text"])
+            assert longest <= (right - left) / n_columns, key
+            assert size * 1.2 <= (bottom - top) / n_rows, key
+
+
 def test_numbers_leave_the_cells_of_many_tokens() -> None:
     spec = equation(traced(words(13)), "scores", 0, HALL)
     assert cell_texts(spec) == []
@@ -548,7 +580,16 @@ def test_large_pictures_hide_their_rows_in_one_box() -> None:
 # Refusals.
 
 
-@pytest.mark.parametrize(("key", "head"), [("nothing", 0), ("w_q", 0), ("scores", 2)])
-def test_what_is_no_stage_is_refused_by_name(key: str, head: int) -> None:
-    with pytest.raises(AttnvizError, match=key):
+@pytest.mark.parametrize(
+    ("key", "head", "said"),
+    [("nothing", 0, "nothing"), ("w_q", 0, "w_q"), ("scores", 2, "no such cell")],
+)
+def test_what_is_no_stage_is_refused_by_name(key: str, head: int, said: str) -> None:
+    with pytest.raises(AttnvizError, match=said):
         equation(TRACES["walkthrough"], key, head, View())
+
+
+@pytest.mark.parametrize("rows", [None, 0, 1])
+def test_plotly_accepts_every_part_and_little_is_sent(rows: int | None) -> None:
+    for stage in TRACES["walkthrough"].stages:
+        assert len(sent(equation(TRACES["walkthrough"], stage.key, 0, HALL, rows=rows))) < 10_000
