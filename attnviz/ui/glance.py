@@ -1,16 +1,20 @@
 """All heads at a glance: lines between the words, and a few numbers for each head."""
 
+from dataclasses import replace
+from statistics import mean
+
 import streamlit as st
 
 from attnviz.core.heads import CAUTION, reading, summaries
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 from attnviz.figures import flow
+from attnviz.figures.labels import cut
 from attnviz.ui import state
 from attnviz.ui.parts import chart, line, table
 
 MAX_ENTROPIES = 8  # queries whose entropy is written one by one
-COLUMNS = (3, 2)
+COLUMNS, GAP = (1, 1), 16
 
 
 def glance(trace: Trace, heads: list[int]) -> None:
@@ -18,7 +22,9 @@ def glance(trace: Trace, heads: list[int]) -> None:
     token = state.session().token
     left, right = st.columns(COLUMNS, gap="medium")
     with left:
-        chart("flow", flow(trace, heads, state.view(), token=token), "Attention as lines")
+        view = state.view()
+        view = replace(view, width=int(view.width * COLUMNS[0] / sum(COLUMNS)) - GAP)
+        chart("flow", flow(trace, heads, view, token=token), "Attention as lines")
     with right:
         st.html(line("note", CAUTION) + _summary_table(trace))
         if token is not None:
@@ -33,15 +39,16 @@ def _summary_table(trace: Trace) -> str:
         return format_number(value, decimals)
 
     few = len(labels[1]) <= MAX_ENTROPIES
-    header = ["", *(labels[1] if few else ()), "mean", "largest weight", "mean distance"]
+    header = ["", *(map(cut, labels[1]) if few else ("mean",)), "largest weight", "distance"]
     rows = [
         [
             labels[0][summary.head],
-            *(map(number, summary.entropy_bits) if few else ()),
-            number(sum(summary.entropy_bits) / len(summary.entropy_bits)),
-            f"{number(summary.largest)}, {labels[1][summary.query]} → {labels[2][summary.key]}",
+            *map(number, summary.entropy_bits if few else (mean(summary.entropy_bits),)),
+            f"{number(summary.largest)}, "
+            f"{cut(labels[1][summary.query])} → {cut(labels[2][summary.key])}",
             number(summary.mean_distance),
         ]
         for summary in summaries(trace)
     ]
-    return line("table-title", "Entropy of each query in bits") + table(header, rows)
+    what = "Entropy of each query in bits, the largest weight, the mean distance in places"
+    return line("note", what) + table(header, rows)

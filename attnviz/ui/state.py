@@ -19,7 +19,7 @@ from attnviz.ui.session import Draft, Editor, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS = "all heads"
-MIN_WIDTH, MAX_WIDTH = 600, 1700  # px that pictures are laid out for; beyond, they stretch
+MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
 

@@ -13,8 +13,8 @@ from attnviz.ui.heads import ROOMY_TOKENS
 from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
 
 COLUMNS = (3, 2)  # of a small picture and what is said of it
-HALL = (1920, 1080)  # px that the projector's sizes are made for
-SMALLER = 0.95  # of the hall's size; below, letters are made smaller too
+HALL_HEIGHT = 1080  # px that the projector's sizes are made for
+SMALLER = 0.95  # of it; below, letters are made smaller too
 STRONG = "high contrast"  # the palette for washed-out projectors
 MAX_CHIPS = 16
 KEYS = "← → step · Shift + arrows cell · H head · Space reveal a row · E arithmetic · Esc leave"
@@ -63,7 +63,7 @@ def present(trace: Trace) -> None:
     now = state.session()
     stage = trace.stages[now.step]
     block(_chips(trace), _rail(trace), key="present_top")
-    scale = min(1.0, *(have / wanted for have, wanted in zip(now.room, HALL, strict=True)))
+    scale = min(1.0, now.room[1] / HALL_HEIGHT)
     sizes = PROJECTOR if scale > SMALLER else PROJECTOR.scaled(scale)
     view = state.view(sizes=sizes, palette=STRONG)
     _picture(trace, stage, view)
