@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.config import CHOICES, Config
+from attnviz.core.cells import editable
+from attnviz.core.config import CHOICES, OPTIONAL, Config
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scenario import Scenario
 
@@ -10,7 +11,7 @@ _DEFAULT = Config()
 
 
 def idle(scenario: Scenario) -> Mapping[str, str]:
-    """Fields of `Config`, `Scenario` and `Sizes` that do nothing there -> a sentence on why."""
+    """Choices, sizes and tables of `OPTIONAL` that do nothing there -> a sentence on why."""
     config, found = scenario.config, {}
     kind = POSITIONS[config.positions]
     n_queries, n_keys = len(scenario.tokens), len(scenario.key_tokens)
@@ -32,8 +33,13 @@ def idle(scenario: Scenario) -> Mapping[str, str]:
             found[name] = _sentence(CHOICES[name].label, reason)
     if config.normaliser == "top_k" and config.top_k >= n_keys:
         found["top_k"] = _sentence(CHOICES["top_k"].label, f"there are only {n_keys} keys")
+    given = "Q, K and V are given"
     if config.start == "qkv" and scenario.sizes.d_context is not None:
-        found["d_context"] = _sentence("d_context", "Q, K and V are given")
+        found["d_context"] = _sentence("d_context", given)
+    for name in scenario.params.tables().keys() & OPTIONAL.keys():
+        if name not in config.off and name not in editable(scenario):
+            reason = "the output projection is off" if name == "b_o" else given
+            found[name] = f"{OPTIONAL[name].label} has no effect: {reason}."
     return found
 
 

@@ -579,6 +579,16 @@ def test_choices_without_effect_are_named_and_have_none(
         assert_same_numbers(run(scenario), run(without))
 
 
+def test_biases_without_effect_are_named() -> None:
+    scenario = replace(START, params=random_params(1, d_k=2, d_out=4, biases="qkvo"))
+    assert not idle(scenario)
+    given = edit.set_config(scenario, start="qkv")[0]
+    assert idle(given).keys() == {"b_q", "b_k", "b_v"}
+    assert "Q, K and V are given" in idle(given)["b_q"]
+    assert idle(edit.switch(given, "b_q", False)[0]).keys() == {"b_k", "b_v"}
+    assert idle(edit.set_config(scenario, project=False)[0]).keys() == {"b_o"}
+
+
 def assert_same_numbers(one: Trace, two: Trace) -> None:
     assert [s.key for s in one.stages] == [s.key for s in two.stages]
     for stage in one.stages:
