@@ -9,12 +9,13 @@ from plotly.basedatatypes import BaseFigure
 from attnviz.core.trace import Trace
 from attnviz.figures.draw import draw
 from attnviz.figures.layout import arrange
-from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
+from attnviz.figures.panel import cell_count, head_keys, input_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
 from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, Spec, View
 
 NO_MARKS = Marks()
 ALL_HEADS = "All heads"
+INPUTS = "Inputs"
 
 
 class Drawn(BaseFigure):  # type: ignore[misc]  # Plotly has no types
@@ -25,6 +26,12 @@ class Drawn(BaseFigure):  # type: ignore[misc]  # Plotly has no types
 
     def to_dict(self) -> Spec:
         return self._spec
+
+
+def input_strip(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
+    """What all heads read: embeddings with and without positions, see `input_keys`."""
+    panels = resolve(trace, [(key, None) for key in input_keys(trace)], view)
+    return draw(trace, arrange(panels, view, (INPUTS,)), view, marks)
 
 
 def head_strip(trace: Trace, head: int, view: View, marks: Marks = NO_MARKS) -> Spec:
@@ -122,6 +129,8 @@ __all__ = [
     "cell_count",
     "figure",
     "head_strip",
+    "input_keys",
+    "input_strip",
     "joint_strip",
     "stage_picture",
     "thumbnails",
