@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 import streamlit as st
 
-from attnviz.core import edit
 from attnviz.core.arrays import Array
 from attnviz.core.numbers import number_text
+from attnviz.core.ops import head_of
+from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
 from attnviz.tables import to_frame
@@ -21,6 +22,8 @@ MAX_ROWS_SHOWN, MORE = 6, 6.5  # a row cut in half says that there are more
 LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
+MAX_GROWTH = 1.6  # of a table that has a line to itself
+SAYS = {"mask": ", 1 may attend, 0 is hidden"}
 
 
 @dataclass(frozen=True)
@@ -79,23 +82,23 @@ def _longest(numbers: bytes, n_columns: int) -> tuple[int, ...]:
 def grids(trace: Trace, head: int) -> list[Grid]:
     """All tables of one head."""
     columns_first = state.setting("tokens_as") == "columns"
-    tables = [key for key in edit.EDITABLE if key in trace]
+    tables = state.session().shown_tables()
     return [_grid(trace, table, head, columns_first) for table in tables]
 
 
 def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
-    own_head = None
-    if trace[table].ndim == 3:
-        own_head = head // (len(trace["attention"]) // len(trace[table]))
-    title = trace.info(table).symbol + ("ᵀ" if columns_first else "")
-    if own_head is not None:
-        title += f" head {own_head + 1}"
-    axes = ["head·d_v" if axis == "concat" else axis for axis in trace.axes(table)[-2:]]
+    info, own_head = ROWS[table], None
+    title = info.symbol + ("ᵀ" if columns_first else "")
+    axes = ["head·d_v" if axis == "concat" else axis for axis in info.axes]
+    if axes[0] in ("head", "kv_head"):
+        own_head = head_of(trace[table], head, len(trace["attention"]))
+        title += f" {trace.labels(table)[0][own_head]}"
+        axes = axes[1:]
     name = f"edit_{table}" + ("" if own_head is None else f"_{own_head}")
     key = state.editor(name, table, own_head, title, columns_first)
     base = state.session().editors[key].base
     now, rows, columns = state.part(table, own_head, columns_first)
-    words = " × ".join(reversed(axes) if columns_first else axes)
+    words = " × ".join(reversed(axes) if columns_first else axes) + SAYS.get(table, "")
     return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
@@ -105,7 +108,8 @@ def style(shown: list[Grid]) -> str:
     for grid in shown:
         title = int(len(grid.title + grid.axes) * LETTER)
         px = min(max(title, grid.index_width + sum(grid.widths) + 4), MAX_TABLE)
-        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ flex: {px} 1 {px}px; }}")
+        size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
+        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ {size} }}")
     return " ".join(rules)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.expr import Cell
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures import (
     MAX_TEXT_CELLS,
@@ -16,6 +17,8 @@ from attnviz.figures import (
     View,
     cell_count,
     head_strip,
+    input_keys,
+    input_strip,
     joint_strip,
     thumbnails,
 )
@@ -144,7 +147,12 @@ def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
     view, marks = _view(trace), _marks(trace, state.session().chosen)
     strip_view, joint_view = _with_room(view, trace, len(heads))
+    warning = NORMALISERS[trace.values.config.normaliser].warning
+    if warning:
+        st.html(line("warning", warning))
     with st.container(key="pictures"):
+        if input_keys(trace):
+            chart("inputs", input_strip(trace, strip_view, marks), "Embeddings of all heads")
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marks), "Attention of every head")
         for head in heads:

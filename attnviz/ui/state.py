@@ -6,6 +6,7 @@ The only module that touches `st.session_state`.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from attnviz.core import PRESETS, AttnvizError, Scenario, edit
@@ -13,11 +14,14 @@ from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell
 from attnviz.figures import View
 from attnviz.parsing import parse_block
-from attnviz.tables import EditResult, apply_edits, place_block
+from attnviz.tables import EditResult, apply_edits, only_bits, place_block
+from attnviz.ui.inputs import HELD, holds, numbers, set_cells, set_variant
 from attnviz.ui.session import Draft, Editor, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS = "all heads"
+ONE_ROW = "all"  # the name of the row of a list: it goes for all of them
+TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
 MIN_WIDTH, MAX_WIDTH = 600, 1300  # px that pictures are laid out for; beyond, they stretch
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
@@ -95,17 +99,27 @@ def open_preset(name: str) -> None:
     change(lambda _: (PRESETS[name], ""))
     now = session()
     now.chosen, now.trail, now.draft = opening_cell(now.trace), (), None
+    now.opened = frozenset()
 
 
-def set_text(text: str) -> None:
-    """Take a new text; a refused one stays in its field, with the reason."""
+def set_text(text: str, field: str = "text") -> None:
+    """Take a new text of a field; a refused one stays there, with the reason."""
     now = session()
     now.quiet()
     try:
-        now.take(edit.set_text(now.scenario, text))
-        now.draft = None
+        now.take(TEXTS[field](now.scenario, text))
+        if now.draft is not None and now.draft.field == field:
+            now.draft = None
     except AttnvizError as error:
-        now.draft = Draft(text, error)
+        now.draft = Draft(text, error, field)
+
+
+def text_of(field: str) -> str:
+    """What a text's field shows: the text in use, or what was refused."""
+    now = session()
+    if now.draft is not None and now.draft.field == field:
+        return now.draft.text
+    return str(getattr(now.scenario, field))
 
 
 def cut_text() -> None:
@@ -113,7 +127,36 @@ def cut_text() -> None:
     now = session()
     if now.draft is not None:
         limit = edit.token_limit(now.scenario)
-        set_text(edit.first_tokens(now.draft.text, now.scenario.tokenizer, limit))
+        text = edit.first_tokens(now.draft.text, now.scenario.tokenizer, limit)
+        set_text(text, now.draft.field)
+
+
+def choose_variant(name: str) -> None:
+    """Take what was chosen or typed for a field of `Config`."""
+    change(lambda s: set_variant(s, name, setting(f"variant_{name}")))
+
+
+def switch(table: str) -> None:
+    """Turn a table of `OPTIONAL` on or off; one in which nothing is set is opened or closed."""
+    now, on = session(), bool(setting(f"variant_{table}"))
+    if table in HELD:
+        now.opened = now.opened | {table} if on else now.opened - {table}
+    if on or holds(now.scenario, table):
+        change(lambda s: edit.switch(s, table, on))
+
+
+def pad() -> None:
+    """Hide the chosen keys from every query."""
+    change(lambda s: edit.set_padding(s, setting("padding")))
+
+
+def cross() -> None:
+    """Begin with a second text, which is the first one's at first, or leave it."""
+    on = bool(setting("crossed"))
+    change(lambda s: edit.set_context(s, s.text if on else None))
+    now = session()
+    if now.draft is not None and now.draft.field == "context_text":
+        now.draft = None
 
 
 def choose(cell: Cell, *, deeper: bool = False) -> None:
@@ -154,13 +197,17 @@ def back_to(step: int) -> None:
 
 
 def part(table: str, head: int | None, columns_first: bool) -> Part:
-    """A table as it is edited: its numbers, row labels and column labels."""
-    trace = session().trace
-    array, labels = trace[table], trace.labels(table)
+    """A table as it is edited: its numbers, row labels and column labels; a list as one row."""
+    now = session()
+    array = numbers(now.scenario, table)
+    assert array is not None
+    labels = now.trace.labels(table if table in now.trace else "scores")
     own = array if head is None else array[head]
+    rows = labels[-2] if own.ndim == 2 else (ONE_ROW,)
+    own = np.atleast_2d(own)
     if columns_first:
-        return own.T, labels[-1], labels[-2]
-    return own, labels[-2], labels[-1]
+        return own.T, labels[-1], rows
+    return own, rows, labels[-1]
 
 
 def editor(name: str, table: str, head: int | None, title: str, columns_first: bool) -> str:
@@ -170,6 +217,7 @@ def editor(name: str, table: str, head: int | None, title: str, columns_first: b
     if key not in st.session_state or key not in now.editors:  # new, or not drawn for a while
         array, _, columns = part(table, head, columns_first)
         now.editors[key] = Editor(array, columns, table, head, title, columns_first)
+    now.editors[key].title = title
     return key
 
 
@@ -197,6 +245,8 @@ def _take_edits(
     grid = now.editors[key]
     array, rows, columns = part(grid.table, grid.head, grid.columns_first)
     result = apply_edits(array, typed, rows, columns, grid.title)
+    if grid.table == "mask":
+        result = only_bits(result, array, rows, columns, grid.title)
     block = paste or len(result.cells) > sum(map(len, typed.values()))
     _take(result, grid, typed_into="" if block else grid.table)
     if result.problems or block:
@@ -207,12 +257,14 @@ def paste_table(key: str, text_key: str, transpose: bool) -> None:
     """Take a whole table pasted as text."""
     now = session()
     grid = now.editors[key]
-    array, _, _ = part(grid.table, grid.head, grid.columns_first)
+    array, rows, columns = part(grid.table, grid.head, grid.columns_first)
     now.quiet()
     try:
         block = parse_block(str(st.session_state[text_key]))
         shape = (array.shape[0], array.shape[1])
         result = place_block(block, shape, (0, 0), grid.title, transpose)
+        if grid.table == "mask":
+            result = only_bits(result, array, rows, columns, grid.title)
     except AttnvizError as error:
         now.refused = f"{grid.title}: {error}"
         return
@@ -222,7 +274,8 @@ def paste_table(key: str, text_key: str, transpose: bool) -> None:
 def transpose_table(table: str, head: int | None) -> None:
     """Exchange rows and columns of a square table."""
     own, _, _ = part(table, head, columns_first=True)
-    change(lambda s: edit.set_table(s, table, own, head))
+    cells = {(r, c): float(own[r, c]) for r, c in np.ndindex(*own.shape)}
+    change(lambda s: set_cells(s, table, head, cells))
 
 
 def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
@@ -231,12 +284,9 @@ def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
     now.notes = result.notes
     swap, head = grid.columns_first, grid.head
     cells = {(c, r) if swap else (r, c): v for (r, c), v in result.cells.items()}
-    indexed: dict[tuple[int, ...], float] = {
-        at if head is None else (head, *at): value for at, value in cells.items()
-    }
-    if indexed:
+    if cells:
         try:
-            now.take(edit.set_cells(now.scenario, grid.table, indexed), typed_into)
+            now.take(set_cells(now.scenario, grid.table, head, cells), typed_into)
         except AttnvizError as error:
             now.refused = str(error)
             now.begin_anew(grid.table)
