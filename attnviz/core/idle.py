@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attnviz.core.cells import editable
 from attnviz.core.config import CHOICES, OPTIONAL, Config
-from attnviz.core.positions import POSITIONS
+from attnviz.core.positions import POSITIONS, Positions
 from attnviz.core.scenario import Scenario
 
 _DEFAULT = Config()
@@ -19,7 +19,7 @@ def idle(scenario: Scenario) -> Mapping[str, str]:
         "causal_offset": "" if config.causal else "the causal mask is off",
         "causal_alignment": _alignment(config, n_queries, n_keys),
         "top_k": "" if config.normaliser == "top_k" else "the normaliser keeps every score",
-        "position_base": "" if kind.wave or kind.pairs else "the chosen positions have no base",
+        "position_base": _base(scenario, kind),
         "rope_dims": "" if kind.pairs else "the chosen positions do not turn columns",
         "positions": (
             "Q, K and V are given, and there are no embeddings that it could be added to"
@@ -45,6 +45,16 @@ def idle(scenario: Scenario) -> Mapping[str, str]:
 
 def _sentence(label: str, reason: str) -> str:
     return f"{label[0].upper()}{label[1:]} has no effect: {reason}."
+
+
+def _base(scenario: Scenario, kind: Positions) -> str:
+    sizes, config = scenario.sizes, scenario.config
+    if not (kind.wave or kind.pairs):
+        return "the chosen positions have no base"
+    frequencies = max(sizes.d_model, sizes.context_width) / 2
+    if kind.pairs:
+        frequencies = (config.rope_dims or sizes.d_k) // 2
+    return "" if frequencies > 1 else "so few columns have one frequency, 1 whatever the base"
 
 
 def _alignment(config: Config, n_queries: int, n_keys: int) -> str:

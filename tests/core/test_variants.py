@@ -557,6 +557,7 @@ def test_an_odd_last_column_does_not_turn() -> None:
         ({"top_k": 1, "normaliser": "top_k"}, set()),
         ({"top_k": 5, "normaliser": "top_k"}, {"top_k"}),
         ({"position_base": 50.0, "positions": "alibi"}, {"position_base"}),
+        ({"position_base": 50.0, "positions": "rope"}, {"position_base"}),  # one pair turns
         ({"position_base": 50.0, "positions": "sinusoidal"}, set()),
         ({"rope_dims": 2, "positions": "sinusoidal"}, {"rope_dims"}),
         ({"rope_dims": 2, "positions": "rope"}, set()),
