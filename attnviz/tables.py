@@ -1,7 +1,7 @@
 """Arrays as tables that a person edits: to frames of text, and back from what was typed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,20 @@ def apply_edits(
         _first(problems, f"{title}: {{}} more cells were refused and keep their old values."),
         _first(notes, f"{title}: {{}} more cells were read in this way."),
     )
+
+
+def only_bits(
+    result: EditResult, array: Array, rows: Sequence[str], columns: Sequence[str], title: str
+) -> EditResult:
+    """The same for a table of 1 (may attend) and 0 (hidden): other numbers are refused."""
+    bits = {at: value for at, value in result.cells.items() if value in (0, 1)}
+    problems = [
+        f"{_where(title, rows, columns, at)}: {number_text(result.cells[at])} is neither 1 "
+        f"(may attend) nor 0 (hidden); the old value {number_text(array[at])} stays."
+        for at in sorted(result.cells.keys() - bits.keys())
+    ]
+    rest = f"{title}: {{}} more cells were refused and keep their old values."
+    return replace(result, cells=bits, problems=result.problems + _first(problems, rest))
 
 
 def _where(title: str, rows: Sequence[str], columns: Sequence[str], at: tuple[int, int]) -> str:

@@ -109,7 +109,8 @@ class Trace:
         if axis == "key":
             return self._token_labels[1]
         if axis in ("head", "kv_head"):
-            return tuple(f"head {i + 1}" for i in range(size))
+            n_heads = self["q"].shape[0] if axis == "kv_head" else size
+            return tuple(_heads(i, n_heads // size) for i in range(size))
         if axis == "place":
             return tuple(f"p{i}" for i in range(size))
         if axis == "concat":
@@ -236,3 +237,11 @@ class Trace:
             latex = rf"{{{info.latex}}}^{{\top}}_{{{latex_text(label)},\,:}}"
             return f"{info.symbol}ᵀ[{label}, :]", latex
         return f"{info.symbol}[:, {label}]", rf"{{{info.latex}}}_{{:,\,{latex_text(label)}}}"
+
+
+def _heads(place: int, count: int) -> str:
+    """The query heads that share a table, of `count` each: "heads 3, 4"."""
+    first, last = place * count + 1, (place + 1) * count
+    if count == 1:
+        return f"head {first}"
+    return f"heads {first}, {last}" if count == 2 else f"heads {first} to {last}"

@@ -12,12 +12,13 @@ from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
 from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
-from attnviz.figures.panel import cell_count, head_keys, joint_keys, resolve
+from attnviz.figures.panel import cell_count, head_keys, input_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
 from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, Spec, View
 
 NO_MARKS = Marks()
 ALL_HEADS = "All heads"
+INPUTS = "Inputs"
 
 
 class Drawn(BaseFigure):  # type: ignore[misc]  # Plotly has no types
@@ -28,6 +29,12 @@ class Drawn(BaseFigure):  # type: ignore[misc]  # Plotly has no types
 
     def to_dict(self) -> Spec:
         return self._spec
+
+
+def input_strip(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
+    """What all heads read: embeddings with and without positions, see `input_keys`."""
+    panels = resolve(trace, [(key, None) for key in input_keys(trace)], view)
+    return draw(trace, arrange(panels, view, (INPUTS,)), view, marks)
 
 
 def head_strip(trace: Trace, head: int, view: View, marks: Marks = NO_MARKS) -> Spec:
@@ -129,6 +136,8 @@ __all__ = [
     "figure",
     "flow",
     "head_strip",
+    "input_keys",
+    "input_strip",
     "joint_strip",
     "stage_picture",
     "thumbnails",

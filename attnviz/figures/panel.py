@@ -1,7 +1,7 @@
 """One matrix, resolved: everything that is drawn of it, before any Plotly."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from attnviz.core.arrays import Array, BoolArray
 from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import format_number
 from attnviz.core.ops import Given, head_of
-from attnviz.core.stages import Stage
+from attnviz.core.stages import TABLES, Stage, Table
 from attnviz.core.trace import Trace
 from attnviz.figures import hover
 from attnviz.figures.labels import text_width
@@ -24,6 +24,12 @@ NOTHING = "nothing to attend to"
 SMALLEST, LARGEST = 1e-300, 8e307  # ends of a colour range whose span is a float64 too
 ROUND_STEPS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10)
 _PLURALS = {"query": "queries", "key": "keys", "token": "tokens"}
+
+
+_CONTEXT = Stage(
+    **{item.name: getattr(TABLES["context"], item.name) for item in fields(Table)},
+    op=Given("context"),
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,12 @@ class Panel:
         return np.asarray(np.isnan(self.values) | np.isposinf(self.values))
 
 
+def input_keys(trace: Trace) -> list[str]:
+    """The embeddings and what positions make of them, where there is more than X as it is set."""
+    keys = [key for key in ("x", "x_positioned", "context", "context_positioned") if key in trace]
+    return keys if len(keys) > 1 else []
+
+
 def head_keys(trace: Trace) -> list[str]:
     """The stages that every head has, in order."""
     return [s.key for s in trace.stages if s.axes[0] in ("head", "kv_head")]
@@ -94,7 +106,8 @@ def joint_keys(trace: Trace) -> list[str]:
 def cell_count(trace: Trace, n_heads: int) -> int:
     """How many cells a page with so many heads shows."""
     per_head = sum(int(trace[key][0].size) for key in head_keys(trace))
-    return n_heads * per_head + sum(int(trace[key].size) for key in joint_keys(trace))
+    others = [*input_keys(trace), *joint_keys(trace)]
+    return n_heads * per_head + sum(int(trace[key].size) for key in others)
 
 
 def shared_range(trace: Trace, stage: Stage) -> tuple[float, float]:
@@ -122,14 +135,16 @@ def resolve(
 
     Args:
         trace: the computation.
-        places: (stage, query head) of each; the head is None for stages without heads.
+        places: (stage, query head) of each; the head is None for stages without heads. The
+            embeddings of a second text are drawn like a stage.
         view: how they are shown.
         small: whether they are only an overview, without numbers.
 
     Raises:
         ScenarioError: the trace has no such stage.
     """
-    stages = {stage.key: stage for stage in trace.stages}
+    stages = {"context": _CONTEXT} if "context" in trace else {}
+    stages |= {stage.key: stage for stage in trace.stages}
     unknown = [key for key, _ in places if key not in stages]
     if unknown:
         raise ScenarioError(
@@ -177,6 +192,7 @@ def _panel(
     said = hover.texts(trace, stage, own_head, array.shape, view.decimals) if arithmetic else None
     number = ".7~g" if array.size > EXACT_CELLS else ".15~g"
     name = trace.labels(key)[0][own_head] if own_head is not None else ""
+    shared = f", {name}" if len(trace[key]) < len(trace["attention"]) and name else ""
     if view.transposed:
         array, rows, columns = array.T, columns, rows
         row_axis, column_axis = column_axis, row_axis
@@ -201,7 +217,7 @@ def _panel(
         row_axis=row_axis,
         column_axis=column_axis,
         title=symbol if formula in ("", symbol) else f"{symbol} = {formula.replace(' · ', '·')}",
-        subtitle=f"{stage.title.lower()} {len(rows)}×{len(columns)}",
+        subtitle=f"{stage.title.lower()} {len(rows)}×{len(columns)}{shared}",
         axes=f"{_word(row_axis)} × {_word(column_axis)}{suffix}",
         conventions=(
             f"rows are {_plural(row_axis)}, columns are {_plural(column_axis)}{suffix}",

@@ -175,7 +175,7 @@ function onKey(event) {
     event.preventDefault();
     press(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
   } else if (key === "Enter" && !event.shiftKey && !control && !event.isComposing &&
-             target.matches(".st-key-text textarea")) {
+             target.matches(".st-key-text textarea, .st-key-context_text textarea")) {
     event.preventDefault();
     target.blur();
     target.focus();

@@ -17,7 +17,7 @@ MAX_LISTED = 12
 def compare(trace: Trace, heads: list[int]) -> None:
     """The view of two states."""
     now = state.session()
-    editors.editor_row(editors.grids(trace, table_head(trace, heads)))
+    editors.editor_row(editors.shown(trace, table_head(trace, heads)))
     with st.container(horizontal=True, vertical_alignment="center", key="compare", gap="small"):
         st.button("Pin this as A", key="pin", on_click=state.pin)
         st.selectbox(

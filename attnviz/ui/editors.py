@@ -6,13 +6,14 @@ from functools import lru_cache
 import numpy as np
 import streamlit as st
 
-from attnviz.core import edit
 from attnviz.core.arrays import Array
 from attnviz.core.numbers import number_text
+from attnviz.core.ops import head_of
+from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
 from attnviz.tables import to_frame
-from attnviz.ui import state
+from attnviz.ui import grids, state
 from attnviz.ui.parts import row, span
 
 ROW_HEIGHT = 28
@@ -21,7 +22,8 @@ MAX_ROWS_SHOWN, MORE = 6, 6.5  # a row cut in half says that there are more
 LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
-MAX_GROWTH = 1.8  # where there is room
+MAX_GROWTH = 1.8  # of a table where there is room
+SAYS = {"mask": ", 1 may attend, 0 is hidden"}
 
 
 @dataclass(frozen=True)
@@ -77,46 +79,44 @@ def _longest(numbers: bytes, n_columns: int) -> tuple[int, ...]:
     return tuple(max(len(number_text(v)) for v in column) for column in columns)
 
 
-def grids(trace: Trace, head: int) -> list[Grid]:
+def shown(trace: Trace, head: int) -> list[Grid]:
     """All tables of one head."""
     columns_first = state.setting("tokens_as") == "columns"
-    tables = [key for key in edit.EDITABLE if key in trace]
+    tables = state.session().shown_tables()
     return [_grid(trace, table, head, columns_first) for table in tables]
 
 
 def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
-    own_head = None
-    if trace[table].ndim == 3:
-        own_head = head // (len(trace["attention"]) // len(trace[table]))
-    title = trace.info(table).symbol + ("ᵀ" if columns_first else "")
-    if own_head is not None:
-        title += f" head {own_head + 1}"
-    axes = ["head·d_v" if axis == "concat" else axis for axis in trace.axes(table)[-2:]]
+    info, own_head = ROWS[table], None
+    title = info.symbol + ("ᵀ" if columns_first else "")
+    axes = ["head·d_v" if axis == "concat" else axis for axis in info.axes]
+    if axes[0] in ("head", "kv_head"):
+        own_head = head_of(trace[table], head, len(trace["attention"]))
+        title += f" {trace.labels(table)[0][own_head]}"
+        axes = axes[1:]
     name = f"edit_{table}" + ("" if own_head is None else f"_{own_head}")
-    key = state.editor(name, table, own_head, title, columns_first)
+    key = grids.editor(name, table, own_head, title, columns_first)
     base = state.session().editors[key].base
-    now, rows, columns = state.part(table, own_head, columns_first)
-    words = " × ".join(reversed(axes) if columns_first else axes)
+    now, rows, columns = grids.part(table, own_head, columns_first)
+    words = " × ".join(reversed(axes) if columns_first else axes) + SAYS.get(table, "")
     return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
-def style(shown: list[Grid]) -> str:
+def style(tables: list[Grid]) -> str:
     """CSS: how wide each table is; where they do not fit side by side, they wrap."""
     rules = []
-    for grid in shown:
+    for grid in tables:
         title = int(len(grid.title + grid.axes) * LETTER)
         px = min(max(title, grid.index_width + sum(grid.widths) + 4), MAX_TABLE)
-        grown = int(px * MAX_GROWTH)
-        rules.append(
-            f"div:has(> .st-key-box_{grid.name}) {{ flex: {px} 1 {px}px; max-width: {grown}px; }}"
-        )
+        size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
+        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ {size} }}")
     return " ".join(rules)
 
 
-def editor_row(shown: list[Grid]) -> None:
+def editor_row(tables: list[Grid]) -> None:
     """The tables side by side."""
     with st.container(horizontal=True, gap="xsmall", key="tables"):
-        for grid in shown:
+        for grid in tables:
             _editor(grid)
 
 
@@ -139,12 +139,12 @@ def _editor(grid: Grid) -> None:
                 },
             },
             alt=f"Table {grid.title}, {grid.axes}",
-            on_change=state.edit_table,
+            on_change=grids.edit_table,
             args=(grid.key,),
         )
 
 
-def paste_box(shown: list[Grid]) -> None:
+def paste_box(tables: list[Grid]) -> None:
     """A place to paste a whole table as text, from a spreadsheet, NumPy, MATLAB or LaTeX."""
     popover = st.popover(
         "Paste a table",
@@ -155,10 +155,10 @@ def paste_box(shown: list[Grid]) -> None:
     )
     if not popover.open:
         return
-    by_table = {grid.table: grid for grid in shown}
+    by_table = {grid.table: grid for grid in tables}
     key = state.once("paste_table", "w_q")
     if state.setting(key) not in by_table:
-        state.show(key, shown[0].table)
+        state.show(key, tables[0].table)
     with popover:
         table = st.selectbox(
             "Table", list(by_table), key=key, format_func=lambda t: by_table[t].title
@@ -174,6 +174,6 @@ def paste_box(shown: list[Grid]) -> None:
             st.button(
                 label,
                 key=f"paste_{transpose}",
-                on_click=state.paste_table,
+                on_click=grids.paste_table,
                 args=(grid.key, "paste_text", transpose),
             )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.heads import reading
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures import (
     LARGE,
@@ -13,6 +14,8 @@ from attnviz.figures import (
     View,
     cell_count,
     head_strip,
+    input_keys,
+    input_strip,
     joint_strip,
     thumbnails,
 )
@@ -30,7 +33,7 @@ MAX_SCALE = 1.4
 
 def explore(trace: Trace, heads: list[int]) -> None:
     """The view that the page opens with."""
-    editors.editor_row(editors.grids(trace, table_head(trace, heads)))
+    editors.editor_row(editors.shown(trace, table_head(trace, heads)))
     pictures(trace, heads)
 
 
@@ -38,7 +41,12 @@ def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
     view, marked = _view(trace, len(heads)), marks(trace)
     strip_view, joint_view = _with_room(view, trace, len(heads))
+    warning = NORMALISERS[trace.values.config.normaliser].warning
+    if warning:
+        st.html(line("warning", warning))
     with st.container(key="pictures"):
+        if input_keys(trace):
+            chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marked), "Attention of every head")
         for head in heads:

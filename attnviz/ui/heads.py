@@ -16,7 +16,8 @@ def choose_heads(trace: Trace) -> list[int]:
     """Let a person choose; gives the heads that are shown in full."""
     n_heads = len(trace["attention"])
     names = [state.ALL_HEADS, *map(state.head_name, range(n_heads))]
-    roomy = n_heads <= ROOMY_HEADS and len(trace.tokens) <= ROOMY_TOKENS
+    n_tokens = max(len(trace.tokens), len(trace.key_tokens))
+    roomy = n_heads <= ROOMY_HEADS and n_tokens <= ROOMY_TOKENS
     start = state.ALL_HEADS if roomy else names[1]
     if state.setting("heads") not in names or state.setting("roomy") != roomy:
         state.show("heads", start)
@@ -39,7 +40,7 @@ def choose_heads(trace: Trace) -> list[int]:
 
 def choose_token(trace: Trace) -> None:
     """Let a person choose a word, whose rows are then marked everywhere and read out."""
-    labels, token = trace.labels("x")[0], state.session().token
+    labels, token = trace.labels("attention")[1], state.session().token
     key = state.show("token", None if token is None else labels[token])
     if len(labels) <= MAX_WORDS:
         st.pills(

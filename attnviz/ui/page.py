@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
-from attnviz.ui import editors, state
+from attnviz.ui import editors, grids, state
 from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
@@ -61,7 +61,7 @@ def main() -> None:
         },
         on_cell_change=state.clicked,
         on_room_change=state.measured,
-        on_paste_change=state.pasted,
+        on_paste_change=grids.pasted,
     )
 
 
@@ -77,9 +77,9 @@ def explored(trace: Trace) -> None:
         )
         heads = choose_heads(trace)
         if view in WITH_TABLES:
-            grids = editors.grids(trace, choose_table_head(trace, heads))
-            editors.paste_box(grids)
-            style(editors.style(grids))
+            shown = editors.shown(trace, choose_table_head(trace, heads))
+            editors.paste_box(shown)
+            style(editors.style(shown))
         else:
             style()
         history_buttons()
@@ -150,7 +150,7 @@ def answer_line(trace: Trace) -> None:
             st.button(
                 "Transpose the pasted table",
                 key="transpose",
-                on_click=state.transpose_table,
+                on_click=grids.transpose_table,
                 args=now.transposable,
             )
         choose_token(trace)

@@ -17,13 +17,15 @@ from attnviz.core import (
     run,
 )
 from attnviz.core.arrays import Array
+from attnviz.core.config import OPTIONAL
 from attnviz.core.expr import Cell
 from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
+from attnviz.core.stages import ROWS
+from attnviz.ui.inputs import TABLES, holds, numbers
 
 MAX_HISTORY = 200
-
 Typed = dict[tuple[int, str], str | None]  # (row position, column name) -> text
 
 
@@ -72,10 +74,11 @@ class Editor:
 
 @dataclass(frozen=True)
 class Draft:
-    """A text that was refused: as it was typed, and why."""
+    """A text that was refused: as it was typed, why, and which one of `Scenario`."""
 
     text: str
     error: AttnvizError
+    field: str = "text"
 
     @property
     def hint(self) -> bool:
@@ -100,6 +103,7 @@ class Session:
         refused: the one sentence on a change that was not made.
         notes: sentences on what a change did.
         draft: a text that was refused and still stands in its field.
+        opened: those of `HELD` that a person has opened, before anything is set there.
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
         side_shows: what the side bar showed when it was drawn last; see `side`.
@@ -121,6 +125,7 @@ class Session:
     refused: str = ""
     notes: tuple[str, ...] = ()
     draft: Draft | None = None
+    opened: frozenset[str] = frozenset()
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
     side_shows: tuple[object, ...] = ()
@@ -151,7 +156,20 @@ class Session:
     def side(self) -> tuple[object, ...]:
         """What the side bar is to show."""
         now = self.scenario
-        return (now.preset, now.text, now.tokenizer, now.sizes, now.seed, now.config, self.draft)
+        switched = tuple(map(self.is_on, OPTIONAL))
+        texts = (now.preset, now.text, now.context_text, now.tokenizer, self.draft)
+        return (*texts, now.sizes, now.seed, now.config, now.padding, switched)
+
+    def is_on(self, table: str) -> bool:
+        """Whether a table of `OPTIONAL` is there to be edited or has a part."""
+        return table not in self.scenario.config.off and (
+            table in self.opened or holds(self.scenario, table)
+        )
+
+    def shown_tables(self) -> tuple[str, ...]:
+        """The tables to edit, in the order of the computation."""
+        found = {*edit.editable(self.scenario), *filter(self.is_on, ("bias", "mask"))}
+        return tuple(name for name in TABLES if name in found)
 
     def quiet(self) -> None:
         """Forget the sentences on earlier changes."""
@@ -195,8 +213,8 @@ class Session:
 
     def show(self, scenario: Scenario, trace: Trace, typed_into: str = "") -> None:
         """Put another state on the page; editors of tables that changed begin anew."""
-        for table in edit.EDITABLE:
-            if table != typed_into and not _same_table(self.trace, trace, table):
+        for table in TABLES:
+            if table != typed_into and not _same_table(self.scenario, scenario, table):
                 self.begin_anew(table)
         self.scenario, self.trace = scenario, trace
         self.head = min(self.head, scenario.sizes.n_heads - 1)
@@ -283,15 +301,20 @@ def still(trace: Trace, cell: Cell) -> Cell | None:
 
 
 def place(cell: Cell) -> tuple[int | None, int, int]:
-    """A cell's head (None where it has none), row and column."""
-    head = cell.index[0] if len(cell.index) == 3 else None
-    row = cell.index[-2] if len(cell.index) > 1 else 0
-    return head, row, cell.index[-1]
+    """A cell's head (None where it has none), row and column; a list is one row."""
+    axes = ROWS[cell.key].axes
+    has_head = axes[0] in ("head", "kv_head") or len(cell.index) > len(axes)
+    *rows, column = cell.index[has_head:]
+    return cell.index[0] if has_head else None, rows[0] if rows else 0, column
 
 
-def _same_table(old: Trace, new: Trace, table: str) -> bool:
-    if (table in old) != (table in new):
-        return False
-    if table == "x" and old.tokens != new.tokens:
-        return False
-    return table not in new or np.array_equal(old[table], new[table])
+def _same_table(old: Scenario, new: Scenario, table: str) -> bool:
+    """Whether an editor would show the same: numbers, and names of rows and columns."""
+    before, after = numbers(old, table), numbers(new, table)
+    if before is None or after is None:
+        return before is after
+    names = {"token": "tokens", "query": "tokens", "key": "key_tokens"}
+    axes = [names[axis] for axis in ROWS[table].axes if axis in names]
+    return np.array_equal(before, after) and all(
+        getattr(old, axis) == getattr(new, axis) for axis in axes
+    )

@@ -10,10 +10,14 @@ from attnviz.core.text import TOKENIZERS
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.ui import state
 from attnviz.ui.parts import row, span
+from attnviz.ui.texts import text_field
+from attnviz.ui.variants import variants
 
 SIZES = {
     "n_heads": "How many heads look at the text side by side.",
+    "n_kv_heads": "How many of them have keys and values of their own; the others share theirs.",
     "d_model": "Numbers in each embedding.",
+    "d_context": "Numbers in each embedding of the second text.",
     "d_k": "Numbers in each query and key; free of d_model and heads.",
     "d_v": "Numbers in each value; free of d_k.",
     "d_out": "Numbers in each output row.",
@@ -22,8 +26,7 @@ SIZES = {
 
 def sidebar() -> None:
     """The whole side bar."""
-    now = state.session()
-    scenario = now.scenario
+    scenario = state.session().scenario
     with st.sidebar:
         st.html('<div class="brand">attnviz</div>')
         st.selectbox(
@@ -33,17 +36,7 @@ def sidebar() -> None:
             key=state.show("preset", scenario.preset),
             on_change=lambda: state.open_preset(state.setting("preset")),
         )
-        st.text_area(
-            "Text",
-            key=state.show("text", scenario.text if now.draft is None else now.draft.text),
-            height=72,
-            placeholder="Type a sentence",
-            help="Enter takes the text, Shift+Enter begins a new line.",
-            on_change=lambda: state.set_text(state.setting("text")),
-        )
-        if now.draft is not None and now.draft.too_long:
-            limit = edit.token_limit(scenario)
-            st.button(f"Use the first {limit} tokens", key="cut", on_click=state.cut_text)
+        text_field("Text", "text")
         st.selectbox(
             "Tokens are",
             list(TOKENIZERS),
@@ -52,6 +45,8 @@ def sidebar() -> None:
         )
         _sizes()
         _seed()
+        with st.expander("Variants"):
+            variants()
         with st.expander("View"):
             _view()
         st.html(
@@ -74,14 +69,22 @@ def _project() -> None:
 
 def _sizes() -> None:
     scenario = state.session().scenario
+    sizes = {**vars(scenario.sizes), "n_kv_heads": scenario.sizes.kv_heads}
+    sizes["d_context"] = scenario.sizes.context_width
     projected = scenario.config.project and scenario.params.w_o is not None
-    fields = [name for name in SIZES if name != "d_out" or projected]
+    embedded = scenario.config.start == "x"
+    used = {
+        "d_model": embedded,
+        "d_context": embedded and scenario.context_text is not None,
+        "d_out": projected,
+    }
+    fields = [name for name in SIZES if used.get(name, True)]
     columns = st.columns(2, gap="small")
     for place, name in enumerate(fields):
         columns[place % 2].text_input(
             name,
             help=SIZES[name],
-            key=state.show(f"size_{name}", str(getattr(scenario.sizes, name))),
+            key=state.show(f"size_{name}", str(sizes[name])),
             on_change=_resize,
             args=(name,),
         )

@@ -3,24 +3,22 @@
 The only module that touches `st.session_state`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from attnviz.core import PRESETS, AttnvizError, Scenario, edit, run
-from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell
 from attnviz.core.ready import COMPARISONS
 from attnviz.figures import View
-from attnviz.parsing import parse_block
-from attnviz.tables import EditResult, apply_edits, place_block
-from attnviz.ui.session import Draft, Editor, Session, opening_cell
+from attnviz.ui.inputs import HELD, holds, set_variant
+from attnviz.ui.session import Draft, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS = "all heads"
+TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
 MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
-Part = tuple[Array, tuple[str, ...], tuple[str, ...]]
 
 
 def session() -> Session:
@@ -96,17 +94,27 @@ def open_preset(name: str) -> None:
     change(lambda _: (PRESETS[name], ""))
     now = session()
     now.chosen, now.trail, now.draft = opening_cell(now.trace), (), None
+    now.opened = frozenset()
 
 
-def set_text(text: str) -> None:
-    """Take a new text; a refused one stays in its field, with the reason."""
+def set_text(text: str, field: str = "text") -> None:
+    """Take a new text of a field; a refused one stays there, with the reason."""
     now = session()
     now.quiet()
     try:
-        now.take(edit.set_text(now.scenario, text))
-        now.draft = None
+        now.take(TEXTS[field](now.scenario, text))
+        if now.draft is not None and now.draft.field == field:
+            now.draft = None
     except AttnvizError as error:
-        now.draft = Draft(text, error)
+        now.draft = Draft(text, error, field)
+
+
+def text_of(field: str) -> str:
+    """What a text's field shows: the text in use, or what was refused."""
+    now = session()
+    if now.draft is not None and now.draft.field == field:
+        return now.draft.text
+    return str(getattr(now.scenario, field))
 
 
 def cut_text() -> None:
@@ -114,7 +122,36 @@ def cut_text() -> None:
     now = session()
     if now.draft is not None:
         limit = edit.token_limit(now.scenario)
-        set_text(edit.first_tokens(now.draft.text, now.scenario.tokenizer, limit))
+        text = edit.first_tokens(now.draft.text, now.scenario.tokenizer, limit)
+        set_text(text, now.draft.field)
+
+
+def choose_variant(name: str) -> None:
+    """Take what was chosen or typed for a field of `Config`."""
+    change(lambda s: set_variant(s, name, setting(f"variant_{name}")))
+
+
+def switch(table: str) -> None:
+    """Turn a table of `OPTIONAL` on or off; one in which nothing is set is opened or closed."""
+    now, on = session(), bool(setting(f"variant_{table}"))
+    if table in HELD:
+        now.opened = now.opened | {table} if on else now.opened - {table}
+    if on or holds(now.scenario, table):
+        change(lambda s: edit.switch(s, table, on))
+
+
+def pad() -> None:
+    """Hide the chosen keys from every query."""
+    change(lambda s: edit.set_padding(s, setting("padding")))
+
+
+def cross() -> None:
+    """Begin with a second text, which is the first one's at first, or leave it."""
+    on = bool(setting("crossed"))
+    change(lambda s: edit.set_context(s, s.text if on else None))
+    now = session()
+    if now.draft is not None and now.draft.field == "context_text":
+        now.draft = None
 
 
 def choose(cell: Cell, *, deeper: bool = False) -> None:
@@ -201,7 +238,7 @@ def fold_arithmetic() -> None:
 def read_token() -> None:
     """Mark the rows of the token that was chosen, or of none."""
     now = session()
-    labels, chosen = now.trace.labels("x")[0], setting("token")
+    labels, chosen = now.trace.labels("attention")[1], setting("token")
     now.token = labels.index(chosen) if chosen in labels else None
 
 
@@ -222,99 +259,3 @@ def compare(name: str) -> None:
         now.pinned = pinned
     except AttnvizError as error:
         now.refused = str(error)
-
-
-# Tables.
-
-
-def part(table: str, head: int | None, columns_first: bool) -> Part:
-    """A table as it is edited: its numbers, row labels and column labels."""
-    trace = session().trace
-    array, labels = trace[table], trace.labels(table)
-    own = array if head is None else array[head]
-    if columns_first:
-        return own.T, labels[-1], labels[-2]
-    return own, labels[-2], labels[-1]
-
-
-def editor(name: str, table: str, head: int | None, title: str, columns_first: bool) -> str:
-    """The key of a table's editor."""
-    now = session()
-    key = f"{name}_{now.revisions.get(table, 0)}{'t' if columns_first else ''}"
-    if key not in st.session_state or key not in now.editors:  # new, or not drawn for a while
-        array, _, columns = part(table, head, columns_first)
-        now.editors[key] = Editor(array, columns, table, head, title, columns_first)
-    return key
-
-
-def edit_table(key: str) -> None:
-    """Take what was typed into a table editor."""
-    fresh = session().editors[key].fresh(st.session_state[key]["edited_rows"])
-    if fresh:
-        _take_edits(key, fresh)
-
-
-def pasted() -> None:
-    """Take what was pasted into a table editor, as it was before the grid could cut it."""
-    event = setting("bridge", {}).get("paste")
-    if event and str(event["editor"]) in session().editors:
-        key = str(event["editor"])
-        columns = session().editors[key].columns
-        if 0 <= (column := int(event["column"])) < len(columns):
-            _take_edits(key, {int(event["row"]): {columns[column]: str(event["text"])}}, True)
-
-
-def _take_edits(
-    key: str, typed: Mapping[int | str, Mapping[str, Any]], paste: bool = False
-) -> None:
-    now = session()
-    grid = now.editors[key]
-    array, rows, columns = part(grid.table, grid.head, grid.columns_first)
-    result = apply_edits(array, typed, rows, columns, grid.title)
-    block = paste or len(result.cells) > sum(map(len, typed.values()))
-    _take(result, grid, typed_into="" if block else grid.table)
-    if result.problems or block:
-        now.begin_anew(grid.table)
-
-
-def paste_table(key: str, text_key: str, transpose: bool) -> None:
-    """Take a whole table pasted as text."""
-    now = session()
-    grid = now.editors[key]
-    array, _, _ = part(grid.table, grid.head, grid.columns_first)
-    now.quiet()
-    try:
-        block = parse_block(str(st.session_state[text_key]))
-        shape = (array.shape[0], array.shape[1])
-        result = place_block(block, shape, (0, 0), grid.title, transpose)
-    except AttnvizError as error:
-        now.refused = f"{grid.title}: {error}"
-        return
-    _take(result, grid)
-
-
-def transpose_table(table: str, head: int | None) -> None:
-    """Exchange rows and columns of a square table."""
-    own, _, _ = part(table, head, columns_first=True)
-    change(lambda s: edit.set_table(s, table, own, head))
-
-
-def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
-    now = session()
-    now.quiet()
-    now.notes = result.notes
-    swap, head = grid.columns_first, grid.head
-    cells = {(c, r) if swap else (r, c): v for (r, c), v in result.cells.items()}
-    indexed: dict[tuple[int, ...], float] = {
-        at if head is None else (head, *at): value for at, value in cells.items()
-    }
-    if indexed:
-        try:
-            now.take(edit.set_cells(now.scenario, grid.table, indexed), typed_into)
-        except AttnvizError as error:
-            now.refused = str(error)
-            now.begin_anew(grid.table)
-    if result.problems:
-        now.refused = " ".join(result.problems)
-    if result.transposable:
-        now.transposable = (grid.table, head)

@@ -432,7 +432,13 @@ def test_heads_can_share_keys_and_values() -> None:
     assert shared.params.w_q.shape == (4, 4, 2)
     assert "n_kv_heads" in note
     assert (shared.params.w_k == START.params.w_k).all()
-    assert run(shared)["attention"].shape == (4, 3, 3)
+    trace = run(shared)
+    assert trace["attention"].shape == (4, 3, 3)
+    assert trace.labels("w_k")[0] == trace.labels("v")[0] == ("heads 1, 2", "heads 3, 4")
+    assert trace.labels("q")[0] == tuple(f"head {n}" for n in (1, 2, 3, 4))
+    assert trace.explain("k", 1, 0, 0).title == "Keys, heads 3, 4: major, d0"
+    one = run(edit.resize(four, n_kv_heads=1)[0])
+    assert one.labels("w_k")[0] == ("heads 1 to 4",)
     with pytest.raises(ShapeError, match="one of 1, 2, 4"):
         edit.resize(four, n_kv_heads=3)
     with pytest.raises(ShapeError, match="one of 1, 3"):

@@ -306,7 +306,7 @@ def test_every_cell_is_written_out(name: str, config: str, key: str) -> None:
         assert derivation.latex == derivation.to_latex(4)
         assert derivation.title.startswith(case.trace.info(key).title)
         if len(index) == 3:
-            assert derivation.head == f"head {index[0] + 1}"
+            assert derivation.head == case.trace.labels(key)[0][index[0]]
             assert derivation.head in derivation.title
 
 

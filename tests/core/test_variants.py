@@ -557,6 +557,7 @@ def test_an_odd_last_column_does_not_turn() -> None:
         ({"top_k": 1, "normaliser": "top_k"}, set()),
         ({"top_k": 5, "normaliser": "top_k"}, {"top_k"}),
         ({"position_base": 50.0, "positions": "alibi"}, {"position_base"}),
+        ({"position_base": 50.0, "positions": "rope"}, {"position_base"}),  # one pair turns
         ({"position_base": 50.0, "positions": "sinusoidal"}, set()),
         ({"rope_dims": 2, "positions": "sinusoidal"}, {"rope_dims"}),
         ({"rope_dims": 2, "positions": "rope"}, set()),
@@ -577,6 +578,16 @@ def test_choices_without_effect_are_named_and_have_none(
             other = {"normaliser": "softmax"}
         without = replace(scenario, config=replace(scenario.config, **other))
         assert_same_numbers(run(scenario), run(without))
+
+
+def test_biases_without_effect_are_named() -> None:
+    scenario = replace(START, params=random_params(1, d_k=2, d_out=4, biases="qkvo"))
+    assert not idle(scenario)
+    given = edit.set_config(scenario, start="qkv")[0]
+    assert idle(given).keys() == {"b_q", "b_k", "b_v"}
+    assert "Q, K and V are given" in idle(given)["b_q"]
+    assert idle(edit.switch(given, "b_q", False)[0]).keys() == {"b_k", "b_v"}
+    assert idle(edit.set_config(scenario, project=False)[0]).keys() == {"b_o"}
 
 
 def assert_same_numbers(one: Trace, two: Trace) -> None:

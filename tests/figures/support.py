@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz import PRESETS, Scenario, Trace, run
 from attnviz.core import edit
-from attnviz.figures import Marks, View, head_strip, joint_strip
+from attnviz.figures import Marks, View, head_strip, input_keys, input_strip, joint_strip
 
 WALKTHROUGH = PRESETS["walkthrough"]
 SENTENCE = "the quick brown fox jumps over a lazy dog while every other animal in it just watches"
@@ -39,6 +39,7 @@ def page(trace: Trace, view: View, marks: Marks | None = None) -> list[Spec]:
     marks = marks or Marks()
     heads = range(len(trace["attention"]))
     return [
+        *([input_strip(trace, view, marks)] if input_keys(trace) else []),
         *(head_strip(trace, head, view, marks) for head in heads),
         joint_strip(trace, view, marks),
     ]

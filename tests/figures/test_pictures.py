@@ -24,6 +24,7 @@ from attnviz.figures import (
     View,
     cell_count,
     head_strip,
+    input_keys,
     joint_strip,
     stage_picture,
     thumbnails,
@@ -116,6 +117,46 @@ def test_every_variant_is_drawn_with_its_numbers_formula_and_sums(
         weights = trace["attention"]
         assert low <= weights.min()
         assert weights.max() <= high
+
+
+def varied(context: str | None = None, **choices: Any) -> Trace:
+    changed = edit.set_context(scenario("the cat the"), context)[0]
+    return run(edit.set_config(changed, **choices)[0])
+
+
+@pytest.mark.parametrize(
+    ("trace", "keys"),
+    [
+        (varied(), []),
+        (varied(positions="rope"), []),
+        (varied(positions="sinusoidal"), ["x", "x_positioned"]),
+        (varied("a b"), ["x", "context"]),
+        (
+            varied("a b", positions="learned"),
+            ["x", "x_positioned", "context", "context_positioned"],
+        ),
+        (varied("a b", start="qkv"), []),
+    ],
+)
+def test_what_heads_read_is_drawn_where_it_is_more_than_x(trace: Trace, keys: list[str]) -> None:
+    assert input_keys(trace) == keys
+    drawn = heatmaps(page(trace, VIEW)[0])
+    if keys:
+        assert [key for key, _ in drawn] == keys
+        for key in keys:
+            np.testing.assert_array_equal(numbers(drawn[key, None]["z"]), trace[key])
+        assert cell_count(trace, 0) == sum(trace[k].size for k in (*keys, "concat", "output"))
+    assert {stage.key for stage in trace.stages} - {"x"} <= {
+        key for spec in page(trace, VIEW) for key, _ in heatmaps(spec)
+    }
+
+
+def test_shared_keys_and_values_say_which_heads_share_them() -> None:
+    trace = run(edit.resize(scenario(n_heads=4), n_kv_heads=2)[0])
+    said = notes(head_strip(trace, 2, VIEW))
+    assert sum("heads 3, 4" in note for note in said) == 2
+    assert any("values 3×2, heads 3, 4" in note for note in said)
+    assert not any("heads" in note for note in notes(head_strip(traced(n_heads=4), 2, VIEW)))
 
 
 def test_stages_stand_in_the_order_of_the_computation() -> None:

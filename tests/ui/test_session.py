@@ -43,7 +43,7 @@ def test_only_tables_that_differ_begin_anew() -> None:
     session.undo()
     assert changed(session) == {"w_o": 1}
     session.take(edit.set_text(session.scenario, "the league"))
-    assert changed(session) == {"w_o": 1, "x": 1}
+    assert changed(session) == {"w_o": 1, "x": 1, "bias": 1, "mask": 1}  # named by the words
 
 
 def test_a_change_that_changes_nothing_leaves_no_trace_in_the_history() -> None:
