@@ -135,7 +135,7 @@ def test_another_picture_is_a_difference_that_is_said() -> None:
 def test_places_of_patches_are_read_back() -> None:
     for at in np.ndindex(MAX_PATCHES, MAX_PATCHES):
         assert place_of(patch_name(*at)) == at
-    for token in ("CLS", "r0 c1", "r1c1", "r1 c1 ", "r17 c1", "r1 c999999", "r１ c1", "r01 c1"):
+    for token in ("CLS", "r0 c1", "r1c1", "r1 c1 ", "r17 c1", "r1 c999999", "r1１ c1", "r01 c1"):
         assert place_of(token) is None
 
 
