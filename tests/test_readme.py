@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.core import CHOICES
+from attnviz.core import CHOICES, GALLERY
 from attnviz.core.config import Variant
 from attnviz.core.masks import ALIGNMENTS, MASKS
 from attnviz.core.model import MAX_HEADS, MAX_SIZE, MAX_TOKENS
@@ -55,6 +55,15 @@ def rows(table: str) -> list[str]:
 def test_every_variant_has_its_row(table: str, variants: dict[str, Variant]) -> None:
     expected = [f"| `{name}` | {v.says} | {v.source} |" for name, v in variants.items()]
     assert rows(table) == [row.replace("|j − i|", "\\|j − i\\|") for row in expected]
+
+
+def test_every_example_has_its_row() -> None:
+    expected = [
+        f"| `{name}` | {p.title} | {p.says} | {f'`{p.compare_with}`' if p.compare_with else ''} |"
+        for name, p in GALLERY.items()
+    ]
+    text = README.split("## Examples\n")[1].split("\n## ")[0]
+    assert [line for line in text.splitlines() if line.startswith("| `")] == expected
 
 
 def test_every_choice_has_its_row() -> None:

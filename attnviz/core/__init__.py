@@ -12,7 +12,7 @@ from attnviz.core.errors import (
     TextError,
 )
 from attnviz.core.model import AXES, Params, Sizes
-from attnviz.core.presets import PRESETS
+from attnviz.core.presets import GALLERY, PRESETS, Preset
 from attnviz.core.run import multi_head_attention, run, scaled_dot_product_attention
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import STAGES, TABLES, Stage, Table
@@ -21,6 +21,7 @@ from attnviz.core.trace import Trace
 __all__ = [
     "AXES",
     "CHOICES",
+    "GALLERY",
     "PRESETS",
     "STAGES",
     "TABLES",
@@ -31,6 +32,7 @@ __all__ = [
     "LimitError",
     "NumberError",
     "Params",
+    "Preset",
     "Scenario",
     "ScenarioError",
     "ShapeError",

@@ -1,6 +1,7 @@
 """What differs between two scenarios, in words and in numbers."""
 
 from dataclasses import fields
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
             ("second text", *(_words(_context(s)) for s in (a, b))),
             ("example", a.preset or "none", b.preset or "none"),
             ("seed", a.seed, b.seed),
+            ("columns of embeddings", *(", ".join(s.features) or "none" for s in (a, b))),
+            ("picture", *(_picture(s) for s in (a, b))),
         )
         if mine != theirs
     ]
@@ -53,6 +56,14 @@ def _words(tokens: tuple[str, ...]) -> str:
 
 def _context(scenario: Scenario) -> tuple[str, ...]:
     return () if scenario.context_text is None else scenario.key_tokens
+
+
+def _picture(scenario: Scenario) -> str:
+    if scenario.image is None:
+        return "none"
+    height, width, *colours = scenario.image.shape
+    digest = sha256(scenario.image.tobytes()).hexdigest()[:6]
+    return f"{width} × {height} {'in colour' if colours else 'in grey'} ({digest})"
 
 
 def _tables(scenario: Scenario) -> dict[str, NDArray[Any]]:

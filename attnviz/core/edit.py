@@ -3,6 +3,9 @@
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from attnviz.core.cells import (
     TABLE_ORDER,
     Change,
@@ -17,6 +20,7 @@ from attnviz.core.draw import drawn, drawn_rows
 from attnviz.core.errors import LimitError, ScenarioError, TextError, check_names
 from attnviz.core.follow import follow_words
 from attnviz.core.model import MAX_CHARACTERS, MAX_TOKENS, Params
+from attnviz.core.picture import COLOURS, GRID, as_picture, cut, dot_names
 from attnviz.core.resize import resize
 from attnviz.core.run import check_count, max_tokens
 from attnviz.core.scenario import EDITS, Scenario
@@ -38,6 +42,7 @@ __all__ = [
     "set_context",
     "set_mask",
     "set_padding",
+    "set_picture",
     "set_table",
     "set_text",
     "set_tokenizer",
@@ -76,6 +81,33 @@ def set_context(scenario: Scenario, text: str | None) -> Change:
         scenario, note = resize(scenario, d_context=None)
     changed, lost = _retokenize(scenario, context_text=text)
     return changed, " ".join(filter(None, (note, lost)))
+
+
+def set_picture(scenario: Scenario, image: ArrayLike, grid: tuple[int, int] = GRID) -> Change:
+    """Another picture, whose patches become the tokens; grey is taken as three equal colours.
+
+    Args:
+        scenario: the scenario to change.
+        image: (H, W) or (H, W, 3) brightness from 0 to 1.
+        grid: the number of rows and of columns of patches.
+
+    Raises:
+        ShapeError, LimitError, NumberError: no such picture, or one that cannot be cut so; see
+            `attnviz.core.picture.cut`.
+    """
+    picture = as_picture(image)
+    if picture.ndim == 2:
+        picture = np.stack([picture] * len(COLOURS), axis=-1)
+    tokens, vectors = cut(picture, grid)
+    begun, started = start_from_qkv(scenario, False)
+    resized, note = resize(begun, d_model=vectors.shape[1])
+    lexicon = {token: tuple(row.tolist()) for token, row in zip(tokens, vectors, strict=True)}
+    fresh = replace(resized, lexicon=lexicon, features=dot_names(), image=picture, x_edits={})
+    changed, lost = _retokenize(fresh, text="\n".join(tokens), tokenizer="lines")
+    told = f"The picture is cut into {grid[0]} × {grid[1]} patches."
+    if scenario.x_edits:
+        told += f" {len(scenario.x_edits)} cells typed into X are gone."
+    return changed, " ".join(filter(None, (told, started, note, lost)))
 
 
 def _retokenize(scenario: Scenario, **texts: Any) -> Change:

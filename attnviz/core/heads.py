@@ -1,4 +1,4 @@
-"""A few numbers that say how each head spreads its attention."""
+"""How each head spreads its attention: a few numbers, and the keys in their order."""
 
 from dataclasses import dataclass
 
@@ -38,6 +38,19 @@ class HeadSummary:
 def summaries(trace: Trace) -> tuple[HeadSummary, ...]:
     """(head, query, key) attention weights -> one summary for each head."""
     return tuple(_summary(head, weights) for head, weights in enumerate(trace["attention"]))
+
+
+def ranking(trace: Trace, query: int = 0, head: int = 0) -> tuple[tuple[str, float], ...]:
+    """(head, query, key) attention weights -> (key, weight), the largest first.
+
+    Keys of equal weight stay in their order; a word that occurs twice carries its position.
+
+    Raises:
+        ScenarioError: no such query or head.
+    """
+    trace.index("attention", head, query)
+    weights, keys = trace["attention"][head, query], trace.labels("attention")[2]
+    return tuple((keys[j], float(weights[j])) for j in np.argsort(-weights, kind="stable"))
 
 
 def _summary(head: int, weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> HeadSummary:

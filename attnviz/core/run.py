@@ -15,6 +15,7 @@ from attnviz.core.masks import check_broadcast
 from attnviz.core.model import MAX_CELLS, MAX_TOKENS, Params
 from attnviz.core.op import Values
 from attnviz.core.ops import Given
+from attnviz.core.picture import place_of
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scenario import EDITS, Scenario
 from attnviz.core.stages import ROWS, STAGES, Stage
@@ -43,7 +44,8 @@ def run(scenario: Scenario) -> Trace:
         _check_width("x", arrays["x"], "w_q", arrays["w_q"])
         source = "context" if "context" in arrays else "x"
         _check_width(source, arrays[source], "w_k", arrays["w_k"])
-    return _compute(arrays, scenario.config, tokens, key_tokens, partial(_origin, scenario))
+    origin = partial(_origin, scenario)
+    return _compute(arrays, scenario.config, tokens, key_tokens, origin, features=scenario.features)
 
 
 def max_tokens(n_heads: int) -> int:
@@ -190,6 +192,7 @@ def _compute(
     tokens: tuple[str, ...],
     key_tokens: tuple[str, ...],
     origin: Callable[[str, int, int], str] | None = None,
+    features: tuple[str, ...] = (),
 ) -> Trace:
     unused = {*config.off, *(() if config.project else ("w_o", "b_o"))}
     known = {name: array for name, array in arrays.items() if name not in unused}
@@ -203,7 +206,7 @@ def _compute(
                 known[stage.key] = frozen(stage.op.apply(values))
                 _check_finite(stage, known)
                 stages.append(stage.for_values(values, ROWS))
-    return Trace(values, tuple(stages), tokens, key_tokens, origin)
+    return Trace(values, tuple(stages), tokens, key_tokens, origin, features)
 
 
 def _check_finite(stage: Stage, known: Mapping[str, NDArray[Any]]) -> None:
@@ -236,6 +239,8 @@ def _origin(scenario: Scenario, key: str, row: int, col: int) -> str:
         return f"Drawn from seed {scenario.seed} for this place."
     token = (scenario.tokens if key == "x" else scenario.key_tokens)[row]
     if col < len(scenario.lexicon.get(token, ())):
+        if scenario.image is not None and place_of(token):
+            return "The pixels of this patch, from −1 (black) to 1 (white)."
         return "The example's own embedding of this word."
     return f"Drawn from seed {scenario.seed} for this word."
 

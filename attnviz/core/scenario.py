@@ -13,6 +13,7 @@ from attnviz.core.config import Config
 from attnviz.core.draw import drawn_positions
 from attnviz.core.errors import ScenarioError, ShapeError, TextError
 from attnviz.core.model import Params, Sizes
+from attnviz.core.picture import as_picture
 from attnviz.core.positions import POSITIONS
 from attnviz.core.text import embedding_row, tokenize
 
@@ -53,6 +54,9 @@ class Scenario:
         hidden: (query, key) cells of the mask that are hidden.
         bias_edits: (query, key) -> what is added to the score; other cells add 0.
         qkv: "q", "k" and "v", the tables with `Config.start` "qkv"; kept while it is "x".
+        features: names of the columns of embeddings, from the first on.
+        image: (height, width) or (height, width, 3), from 0 to 1: the picture whose patches the
+            tokens are; see `attnviz.core.picture`.
     """
 
     text: str
@@ -71,6 +75,8 @@ class Scenario:
     hidden: frozenset[tuple[int, int]] = frozenset()
     bias_edits: Cells = field(default_factory=dict)
     qkv: Mapping[str, Array] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    image: Array | None = None
 
     def __post_init__(self) -> None:
         for name in ("lexicon", *EDITS.values()):
@@ -79,6 +85,9 @@ class Scenario:
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         qkv = {name: as_floats(table, name, 3) for name, table in self.qkv.items()}
         object.__setattr__(self, "qkv", MappingProxyType(qkv))
+        object.__setattr__(self, "features", tuple(self.features))
+        if self.image is not None:
+            object.__setattr__(self, "image", as_picture(self.image))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As plain values, so that a scenario can be copied and pickled."""
@@ -237,8 +246,8 @@ def _same(a: Any, b: Any) -> bool:
         return _same(a.tables(), b.tables())
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return a is not None and b is not None and np.array_equal(a, b)
     return bool(a == b)
 
 

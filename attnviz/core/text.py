@@ -100,6 +100,7 @@ TOKENIZERS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "words": lambda text: tuple(text.split()),
     "words and punctuation": _words_and_punctuation,
     "characters": lambda text: tuple(graphemes(text)),
+    "lines": lambda text: tuple(filter(None, map(str.strip, text.splitlines()))),
 }
 
 

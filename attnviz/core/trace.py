@@ -33,6 +33,7 @@ class Trace:
         tokens: the query tokens.
         key_tokens: the key tokens; the same for self-attention.
         origin: a sentence on where a cell of a table (key, row, column) comes from, or nothing.
+        features: names of the columns of embeddings, from the first on.
     """
 
     values: Values
@@ -40,6 +41,7 @@ class Trace:
     tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
     origin: Callable[[str, int, int], str] | None = None
+    features: tuple[str, ...] = ()
     columns_first: bool = False
 
     def __getitem__(self, key: str) -> NDArray[Any]:
@@ -116,7 +118,8 @@ class Trace:
         if axis == "concat":
             width = self["heads"].shape[2]
             return tuple(f"h{i // width + 1} d{i % width}" for i in range(size))
-        return tuple(f"d{i}" for i in range(size))
+        named = self.features[:size] if axis == "d_model" else ()
+        return unique_labels((*named, *(f"d{i}" for i in range(len(named), size))))
 
     @cached_property
     def _token_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

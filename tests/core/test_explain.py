@@ -36,6 +36,7 @@ from tests.core.support import random_arrays, random_params
 
 NOT_FOR_THE_ORACLE = {"project", "start", "off"}  # they decide what is there, not its arithmetic
 MOST_CELLS = 150  # of one array; larger ones are sampled evenly
+WIDE, FEWER_CELLS = 40, 20  # of one array, where rows are as long as this
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -153,7 +154,12 @@ OTHERS = {
     "extreme": _extreme,
     "square": _square,
 }
-EXAMPLES = (*itertools.product(PRESETS, CONFIGS), *((name, "") for name in OTHERS))
+FEW = ("default", "all at once")  # for presets that are large or much alike
+EXAMPLES = (
+    *itertools.product(["walkthrough"], CONFIGS),
+    *itertools.product([name for name in PRESETS if name != "walkthrough"], FEW),
+    *((name, "") for name in OTHERS),
+)
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,10 @@ class Example:
         config = self.trace.values.config
         return {name: getattr(config, name) for name in CHOICES if name not in NOT_FOR_THE_ORACLE}
 
+    def cells(self, key: str) -> Iterator[tuple[int, ...]]:
+        widest = max(table.shape[-1] for table in self.trace.values.arrays.values())
+        return every_cell(self.trace[key], FEWER_CELLS if widest >= WIDE else MOST_CELLS)
+
     def explain(self, key: str, index: tuple[int, ...]) -> Derivation:
         head, row, col = index if len(index) == 3 else (None, *index)
         return self.trace.explain(key, head, row, col)
@@ -191,10 +201,10 @@ def example(name: str, config: str) -> Example:
     return Example(run(edit.set_config(PRESETS[name], **CONFIGS[config])[0]))
 
 
-def every_cell(array: np.ndarray) -> Iterator[tuple[int, ...]]:
+def every_cell(array: np.ndarray, most: int = MOST_CELLS) -> Iterator[tuple[int, ...]]:
     """Every index of an array, or evenly spread ones, first and last among them, of a large one."""
-    places = np.unique(np.linspace(0, array.size - 1, MOST_CELLS).astype(int))
-    for place in places if array.size > MOST_CELLS else range(array.size):
+    places = np.unique(np.linspace(0, array.size - 1, most).astype(int))
+    for place in places if array.size > most else range(array.size):
         yield tuple(int(i) for i in np.unravel_index(place, array.shape))
 
 
@@ -279,7 +289,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "config", "key"), CASES)
 def test_every_cell_is_explained_by_what_it_is_made_of(name: str, config: str, key: str) -> None:
     case = example(name, config)
-    for index in every_cell(case.trace[key]):
+    for index in case.cells(key):
         derivation = case.explain(key, index)
         assert (derivation.stage, derivation.index) == (key, index)
         assert derivation.terms
@@ -289,7 +299,7 @@ def test_every_cell_is_explained_by_what_it_is_made_of(name: str, config: str, k
 @pytest.mark.parametrize(("name", "config", "key"), CASES)
 def test_every_cell_is_written_out(name: str, config: str, key: str) -> None:
     case = example(name, config)
-    for index in every_cell(case.trace[key]):
+    for index in case.cells(key):
         derivation = case.explain(key, index)
         value = derivation.value
         for decimals in (4, 2, None):
@@ -312,10 +322,11 @@ def test_every_cell_is_written_out(name: str, config: str, key: str) -> None:
 
 @pytest.mark.parametrize(("name", "config"), EXAMPLES)
 def test_every_cell_of_every_input_is_a_leaf(name: str, config: str) -> None:
-    trace = example(name, config).trace
+    case = example(name, config)
+    trace = case.trace
     for key in trace.values.arrays.keys() - {stage.key for stage in trace.stages}:
         axes, array = trace.axes(key), trace[key]
-        for index in every_cell(array):
+        for index in case.cells(key):
             head = index[0] if axes[0] in ("head", "kv_head") else None
             rest = index if head is None else index[1:]
             row, col = (0, *rest)[-2:]

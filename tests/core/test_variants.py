@@ -45,6 +45,7 @@ def full() -> Scenario:
     scenario = edit.set_padding(scenario, [3])[0]
     scenario = edit.set_mask(scenario, {(0, 1): False})[0]
     scenario = edit.start_from_qkv(scenario)[0]
+    scenario = replace(scenario, features=("size", "age"), image=np.full((2, 3), 0.5))
     return edit.start_from_qkv(scenario, False)[0]
 
 
@@ -71,6 +72,8 @@ CHANGED: dict[str, Callable[[Scenario], Any]] = {
     "hidden": lambda s: {(0, 1), (1, 1)},
     "bias_edits": lambda s: {(1, 2): 2.5, (0, 0): 1e-300},
     "qkv": lambda s: {**s.qkv, "v": nudged(s.qkv["v"])},
+    "features": lambda s: ("size", "weight"),
+    "image": lambda s: nudged(s.image),
 }
 
 
