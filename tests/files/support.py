@@ -15,11 +15,10 @@ AWKWARD = (
 
 
 def full(text: str = AWKWARD) -> Scenario:
-    """Nothing in it is as by default, and it can be computed."""
+    """Nearly everything in it is not as by default, and it can be computed."""
     return Scenario(
         text=text,
-        params=random_params(7, heads=4, kv_heads=2, d_model=4, d_context=3, d_k=4, biases="qkvo"),
-        tokenizer="words and punctuation",
+        params=random_params(7, heads=2, kv_heads=1, d_model=4, d_context=3, d_k=4, biases="qkvo"),
         seed=1234,
         config=Config(
             scale=0.1 + 0.2,
@@ -57,7 +56,11 @@ def variants() -> dict[str, Scenario]:
             full(), config=Config(positions="rope_interleaved", rope_dims=2, temperature=2.0)
         ),
         "sinusoidal": replace(full(), config=Config(positions="sinusoidal_concat", scale=1.0)),
-        "alibi": replace(full(), config=Config(positions="alibi", normaliser="sigmoid")),
+        "alibi": replace(
+            full(),
+            tokenizer="words and punctuation",
+            config=Config(positions="alibi", normaliser="sigmoid"),
+        ),
         "nothing": replace(start, hidden=frozenset({(1, 0), (1, 1), (1, 2)})),
         "no_output": replace(start, params=random_params(3, d_out=None), seed=2**31),
     }
