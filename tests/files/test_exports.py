@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import PRESETS, AttnvizError, Config, Scenario, Trace, multi_head_attention, run
+from attnviz.core.html import MAX_SHOWN, colours
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.ops import Given
 from attnviz.core.positions import POSITIONS
@@ -370,9 +371,20 @@ def test_b26_a_handout_explains_every_cell_and_asks_for_nothing(name: str) -> No
     derivation = trace.explain("output" if "output" in trace else "concat", None, 1, 1)
     words = next(c["data-e"] for c in explained if c["data-t"] == derivation.title)
     assert words.startswith(derivation.text(None))
-    assert sum(c.get("class") == "hidden" for c in page.cells) == sum(
+    assert sum("gradient" in c.get("style", "") for c in page.cells) == sum(
         int(np.isneginf(array).sum()) for array in arrays.values()
     )
+
+
+@EVERY
+def test_a_trace_shows_itself_in_a_notebook(name: str) -> None:
+    trace = TRACES[name]
+    page = Page(trace._repr_html_().encode())
+    shown = [k for k in ("attention", trace.result) if trace[k].size <= MAX_SHOWN]
+    assert len(page.cells) == sum(trace[key].size for key in shown)
+    assert not {"script", "s", "i"} & set(page.tags)
+    for key in shown:
+        assert {*trace.labels(key)[-1], *trace.labels(key)[-2]} <= set(page.names)
 
 
 def test_b04_markup_in_tokens_stays_text_in_a_handout() -> None:
@@ -430,3 +442,10 @@ def test_b26_any_tokens_survive_text_formats(tokens: list[str]) -> None:
 def test_awkward_tokens_are_those_of_the_cases() -> None:
     assert set(AWKWARD.split()) >= {"<s>", "a&b", "&lt;", "%{z}", "1E1", "2024", "日本語", ","}
     assert TORCH.name == "torch"
+
+
+def test_colours_are_symmetric_around_zero_and_fixed_for_attention() -> None:
+    signed = colours(np.array([-2.0, 0.0, 2.0, -np.inf]), attention=False)
+    assert signed.tolist() == [[33, 102, 172], [247, 247, 247], [178, 88, 6], [247, 247, 247]]
+    assert colours(np.array([0.5]), attention=True).tolist() == [[128, 158, 198]]
+    assert colours(np.array([1.0]), attention=True).tolist() == [[8, 69, 148]]

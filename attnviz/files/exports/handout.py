@@ -1,21 +1,17 @@
 """The whole computation as one HTML page that needs no network and no attnviz."""
 
+from functools import partial
 from html import escape
 from importlib.resources import files
-from typing import Any
 
-import numpy as np
-
-from attnviz.core.numbers import format_number
+from attnviz.core.html import tables
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import Stage
 from attnviz.core.text import visible
 from attnviz.core.trace import Trace
-from attnviz.files.exports.colours import colours, css
 
 MAX_EXPLAINED = 10_000  # cells with their arithmetic; above, stages keep their numbers alone
 MAX_CELLS = 60_000  # on the page; larger arrays are left out, with a sentence
-_DECIMALS = 4
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _KEYS = (
     "Click or hover a cell for its arithmetic. Keys: n and p (or → and ←) for the next and the "
@@ -71,42 +67,18 @@ def _section(trace: Trace, key: str, stage: Stage | None, explained: bool, drawn
         parts.append(f'<span class="why">{escape(stage.why)}</span></p>')
     if not drawn:
         return "".join([*parts, "<p>Too large for this page.</p></section>"])
-    attention = stage is not None and stage.colour == "attention"
-    paint = colours(array, attention)
-    heads: list[int | None] = [*range(len(array))] if array.ndim == 3 else [None]
-    parts.append('<div class="tables">')
-    parts += [_table(trace, key, head, paint, explained) for head in heads]
-    return "".join([*parts, "</div></section>"])
+    told = partial(_explained, trace, key) if explained and array.dtype.kind != "b" else _nothing
+    return "".join([*parts, f'<div class="tables">{tables(trace, key, told)}</div></section>'])
 
 
-def _table(trace: Trace, key: str, head: int | None, paint: Any, explained: bool) -> str:
-    array, labels = trace[key], trace.labels(key)
-    start: tuple[int, ...] = () if head is None else (head,)
-    rows = labels[-2] if array.ndim - len(start) > 1 else ("",)
-    caption = "" if head is None else f"<caption>{escape(labels[0][head])}</caption>"
-    top = "".join(f'<th scope="col"><bdi>{escape(name)}</bdi></th>' for name in labels[-1])
-    lines = [f"<table>{caption}<tr><th></th>{top}</tr>"]
-    for i, row in enumerate(rows):
-        cells = []
-        for j in range(array.shape[-1]):
-            index = (*start, i, j) if array.ndim - len(start) > 1 else (*start, j)
-            cells.append(_cell(trace, key, index, paint, explained))
-        lines.append(f'<tr><th scope="row"><bdi>{escape(row)}</bdi></th>{"".join(cells)}</tr>')
-    return "".join([*lines, "</table>"])
+def _nothing(index: tuple[int, ...]) -> str:
+    return ""
 
 
-def _cell(trace: Trace, key: str, index: tuple[int, ...], paint: Any, explained: bool) -> str:
-    value = trace[key][index]
-    if trace[key].dtype.kind == "b":
-        text, look = ("may attend" if value else "hidden"), ""
-    else:
-        text, look = format_number(float(value), _DECIMALS), css(paint[index])
-    hidden = np.isneginf(value)
-    attributes = ' class="hidden"' if hidden else f' style="{look}"' if look else ""
-    if explained and trace[key].dtype.kind != "b":
-        head = index[0] if trace.axes(key)[0] in ("head", "kv_head") else None
-        row, col = ((0, 0, *index) if head is None else (0, 0, *index[1:]))[-2:]
-        found = trace.explain(key, head, row, col)
-        words = "\n".join(part for part in (found.text(None), found.note) if part)
-        attributes += f' tabindex="0" data-t="{escape(found.title)}" data-e="{escape(words)}"'
-    return f"<td{attributes}>{escape(text)}</td>"
+def _explained(trace: Trace, key: str, index: tuple[int, ...]) -> str:
+    """What a cell's tag holds for the script: its title and its arithmetic."""
+    head = index[0] if trace.axes(key)[0] in ("head", "kv_head") else None
+    row, col = (0, 0, *index[head is not None :])[-2:]
+    found = trace.explain(key, head, row, col)
+    words = "\n".join(part for part in (found.text(None), found.note) if part)
+    return f' tabindex="0" data-t="{escape(found.title)}" data-e="{escape(words)}"'
