@@ -25,6 +25,7 @@ from attnviz.files.scenario_json import parsed
 VERSION = "1"
 MAX_LENGTH = 4096  # letters of a link's text; longer addresses are cut by some programs
 MAX_UNPACKED = 1_000_000  # bytes
+MAX_NUMBERS = 50_000  # of one table, before they are compressed
 WHERE = "link"
 _NESTED = ("config", "params")
 _OPTIONAL = tuple(n for n in fields_of(Params) if n not in ("w_q", "w_k", "w_v"))
@@ -38,7 +39,7 @@ def encode(scenario: Scenario) -> str:
     """
     name = scenario.preset if scenario.preset in PRESETS else WALKTHROUGH
     preset = PRESETS[name]
-    base, plain = to_plain(preset, Scenario), to_plain(scenario, Scenario)
+    base, plain = _plain(preset), _plain(scenario)
     found = _different(plain, base) | ({} if name == WALKTHROUGH else {"base": name})
     config = _different(plain["config"], base["config"])
     found |= {"config": config} if config else {}
@@ -47,13 +48,7 @@ def encode(scenario: Scenario) -> str:
     packed = zlib.compress(text.encode(), 9)
     link = VERSION + base64.urlsafe_b64encode(packed).decode().rstrip("=")
     if len(link) > MAX_LENGTH or len(text) > MAX_UNPACKED:
-        raise LimitError(
-            "there is too much in it for a link",
-            where=WHERE,
-            expected=f"at most {MAX_LENGTH:,} letters",
-            got=f"{len(link):,}",
-            hint="Save it as a file and share that.",
-        )
+        raise _too_much(f"{len(link):,}")
     return link
 
 
@@ -67,13 +62,13 @@ def decode(text: str) -> Scenario:
     if not isinstance(plain, dict):
         raise _damaged()
     preset = _base(plain)
-    base = to_plain(preset, Scenario)
+    base = _plain(preset)
     check, sizes = plain.pop("check", None), plain.pop("sizes", None)
     seed = from_plain(plain.get("seed", base["seed"]), int, f"{WHERE}, seed")
     config, tables = (_fields(plain.pop(name, {}), name) for name in _NESTED)
     params = _read_params(tables, sizes, seed, preset)
-    plain |= {"config": base["config"] | config, "params": base["params"]}
-    read = read_fields({**base, **plain}, Scenario, WHERE)
+    plain |= {"config": base["config"] | config}
+    read = read_fields({**base, **plain}, Scenario, WHERE, given=("params",))
     scenario: Scenario = made(Scenario, read | {"params": params}, WHERE)
     if check != digest(scenario):
         raise FormatError(
@@ -103,11 +98,16 @@ def digest(scenario: Scenario) -> str:
     for name, table in scenario.params.tables().items():
         found.update(f"{name}{table.shape}".encode())
         found.update(table.astype("<f8").tobytes())
-    default = to_plain(Scenario("", scenario.params), Scenario)
-    plain = to_plain(scenario, Scenario)
+    default, plain = _plain(Scenario("", scenario.params)), _plain(scenario)
     told = _different(plain, default), _different(plain["config"], default["config"])
     found.update(json.dumps(told, sort_keys=True).encode())
     return found.hexdigest()[:10]
+
+
+def _plain(scenario: Scenario) -> dict[str, Any]:
+    """Every field but the tables, which may be large."""
+    kinds = fields_of(Scenario)
+    return {n: to_plain(getattr(scenario, n), k) for n, k in kinds.items() if n != "params"}
 
 
 def _different(plain: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _params(scenario: Scenario, preset: Scenario) -> dict[str, Any]:
         found["sizes"] = list(asdict(sizes).values())
     tables: dict[str, Any] = {}
     for name in fields_of(Params):
-        table = getattr(params, name)
+        table: Array | None = getattr(params, name)
         if table is None:
             if getattr(preset.params, name) is not None:
                 tables[name] = None
@@ -156,9 +156,14 @@ def _shortest(table: Array, bases: Mapping[str, Array]) -> dict[str, Any]:
     flat = table.ravel()
     for name, base in bases.items():
         other = np.flatnonzero(flat.view(np.int64) != base.ravel().view(np.int64))
+        if len(other) > MAX_NUMBERS:
+            continue
         cells = [[int(i), float(flat[i])] for i in other]
         forms.append({"of": name, "cells": cells} if cells else {"of": name})
-    forms.append({"all": flat.tolist()})
+    if len(flat) <= MAX_NUMBERS:
+        forms.append({"all": flat.tolist()})
+    if not forms:
+        raise _too_much(f"{len(flat):,} numbers")
     return min(forms, key=lambda form: len(json.dumps(form)))
 
 
@@ -249,6 +254,16 @@ def _unpacked(text: str) -> bytes:
     if not unpacker.eof or unpacker.unused_data:
         raise _damaged()
     return data
+
+
+def _too_much(got: str) -> LimitError:
+    return LimitError(
+        "there is too much in it for a link",
+        where=WHERE,
+        expected=f"at most {MAX_LENGTH:,} letters",
+        got=got,
+        hint="Save it as a file and share that.",
+    )
 
 
 def _damaged(name: str = "") -> AttnvizError:

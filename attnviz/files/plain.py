@@ -7,7 +7,7 @@ import base64
 import binascii
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -40,13 +40,19 @@ def fields_of(kind: type) -> dict[str, Any]:
     return {item.name: hints[item.name] for item in dataclasses.fields(kind) if item.init}
 
 
-def read_fields(plain: Any, kind: type, where: str) -> dict[str, Any]:
+def read_fields(plain: Any, kind: type, where: str, given: Collection[str] = ()) -> dict[str, Any]:
     """An object of a file -> arguments for a dataclass; fields that are absent keep defaults.
+
+    Args:
+        plain: the object.
+        kind: the dataclass.
+        where: what to call the place in a sentence.
+        given: fields that come from elsewhere.
 
     Raises:
         FormatError: no object, unknown or missing fields.
     """
-    known = fields_of(kind)
+    known = {name: hint for name, hint in fields_of(kind).items() if name not in given}
     if not isinstance(plain, dict):
         raise _unlike(plain, "named fields", where)
     for name in plain:
@@ -59,7 +65,7 @@ def read_fields(plain: Any, kind: type, where: str) -> dict[str, Any]:
             )
     for item in dataclasses.fields(kind):
         missing = item.default is item.default_factory is dataclasses.MISSING
-        if missing and item.init and item.name not in plain:
+        if missing and item.name in known and item.name not in plain:
             raise FormatError(f"the field “{item.name}” is missing", where=where)
     return {name: from_plain(plain[name], known[name], _at(where, name)) for name in plain}
 

@@ -302,6 +302,21 @@ def test_a_script_of_too_many_numbers_is_refused(monkeypatch: pytest.MonkeyPatch
             export(name, TRACES["walkthrough"])
 
 
+@pytest.mark.parametrize("name", ["json", "xlsx", "latex"])
+def test_more_numbers_than_a_format_takes_are_refused(name: str) -> None:
+    x = random_arrays(1, x=(512, 4))["x"]
+    trace = multi_head_attention(x, random_params(1, heads=4))
+    with pytest.raises(AttnvizError, match=r"too many numbers for this format.*\.npz"):
+        export(name, trace)
+
+
+def test_a_stage_wider_than_a_sheet_is_refused() -> None:
+    x = random_arrays(1, x=(1, 1))["x"]
+    params = random_params(1, heads=17, d_model=1, d_k=1, d_v=1000, d_out=None)
+    with pytest.raises(AttnvizError, match="not enough columns"):
+        export("xlsx", multi_head_attention(x, params))
+
+
 @EVERY
 def test_a_notebook_is_valid_and_its_cells_compute_the_result(
     name: str, capsys: pytest.CaptureFixture[str]

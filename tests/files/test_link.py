@@ -18,7 +18,7 @@ from attnviz.core.cells import set_cells
 from attnviz.core.resize import resize
 from attnviz.files import link
 from attnviz.files.link import decode, encode, preview
-from tests.core.support import DATA
+from tests.core.support import DATA, random_params
 from tests.files.support import variants
 from tests.files.test_scenario_json import assert_identical
 
@@ -59,6 +59,12 @@ def test_a_zero_with_a_sign_is_another_zero() -> None:
 def test_what_is_too_long_for_a_link_is_sent_to_a_file() -> None:
     with pytest.raises(AttnvizError, match=r"4,096 letters.* file"):
         encode(VARIANTS["qkv"])
+
+
+def test_large_tables_are_sent_to_a_file_before_they_are_written_out() -> None:
+    large = replace(START, params=random_params(1, heads=12, d_model=768, d_k=64), x_edits={})
+    with pytest.raises(AttnvizError, match=r"589,824 numbers.* file"):
+        encode(large)
 
 
 # Links of version 1, kept as they were made.

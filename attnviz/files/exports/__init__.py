@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from attnviz.core.errors import ScenarioError
+from attnviz.core.errors import LimitError, ScenarioError
 from attnviz.core.scenario import Scenario
 from attnviz.core.trace import Trace
 from attnviz.files.exports.archive import write_json, write_npz
@@ -14,6 +14,7 @@ from attnviz.files.exports.notebook import write_notebook
 from attnviz.files.exports.script import numpy_script, torch_script
 from attnviz.files.exports.sheet import write_xlsx
 from attnviz.files.exports.table import write_csv
+from attnviz.files.scenario_json import MAX_VALUES
 
 __all__ = ["FORMATS_OUT", "Export", "export"]
 
@@ -29,6 +30,7 @@ class Export:
         write: (trace, its scenario or None, the key of the stage on the screen) -> the file.
         says: a line on what is in it.
         one_stage: whether it holds that stage only.
+        max_cells: the most numbers it takes, in all arrays together; 0 for as many as there are.
     """
 
     label: str
@@ -37,6 +39,7 @@ class Export:
     write: Callable[[Trace, Scenario | None, str], bytes]
     says: str
     one_stage: bool = False
+    max_cells: int = 0
 
 
 FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
@@ -62,6 +65,7 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "application/json",
             write_json,
             "Every table and stage by name, the tokens and all choices.",
+            max_cells=MAX_VALUES // 2,
         ),
         "xlsx": Export(
             "Spreadsheet",
@@ -69,6 +73,7 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             write_xlsx,
             "A sheet for each stage with formulas that compute, for Excel and LibreOffice.",
+            max_cells=300_000,
         ),
         "latex": Export(
             "LaTeX",
@@ -76,6 +81,7 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "application/x-tex",
             write_latex,
             "Every table and stage as a matrix, with its formula.",
+            max_cells=300_000,
         ),
         "numpy": Export(
             "NumPy script",
@@ -131,4 +137,13 @@ def export(
         )
     key = trace.result if key is None else key
     trace.info(key)
-    return FORMATS_OUT[name].write(trace, scenario, key)
+    entry, cells = FORMATS_OUT[name], sum(array.size for array in trace.values.arrays.values())
+    if entry.max_cells and cells > entry.max_cells:
+        raise LimitError(
+            "there are too many numbers for this format",
+            where=entry.label,
+            expected=f"at most {entry.max_cells:,}",
+            got=f"{cells:,}",
+            hint="Take the .npz file.",
+        )
+    return entry.write(trace, scenario, key)

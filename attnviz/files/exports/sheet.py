@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.errors import LimitError
 from attnviz.core.masks import Mask
 from attnviz.core.ops import Given
 from attnviz.core.scenario import Scenario
@@ -17,6 +18,7 @@ from attnviz.files.extras import extra
 
 MAX_FORMULAS = 10_000  # cells; with more only values are written, and the first sheet says so
 MAX_TERMS = 500_000  # numbers in all formulas together
+MAX_COLUMNS = 16_000  # Excel has 16,384
 MAX_TEXT = 32_000  # letters in a cell; Excel takes 32,767
 
 
@@ -25,8 +27,18 @@ def write_xlsx(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
 
     Raises:
         FormatError: XlsxWriter is not installed.
+        LimitError: wider than a sheet.
     """
     library = extra("xlsxwriter", "spreadsheet")
+    width = max(array.shape[-1] for array in trace.values.arrays.values())
+    if width > MAX_COLUMNS:
+        raise LimitError(
+            "a sheet has not enough columns",
+            where="spreadsheet",
+            expected=f"at most {MAX_COLUMNS:,}",
+            got=f"{width:,}",
+            hint="Take the .npz file.",
+        )
     data = io.BytesIO()
     # Tokens such as =1+1 or http://... stay texts.
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
