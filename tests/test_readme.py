@@ -14,6 +14,10 @@ from attnviz.core.model import MAX_HEADS, MAX_SIZE, MAX_TOKENS
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.positions import POSITIONS
 from attnviz.figures import MAX_TEXT_CELLS
+from attnviz.files import imports, link, scenario_json
+from attnviz.files.exports import FORMATS_OUT
+from attnviz.files.extras import EXTRAS
+from attnviz.files.imports import FORMATS_IN
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -68,6 +72,16 @@ def test_every_example_has_its_row() -> None:
 
 def test_every_choice_has_its_row() -> None:
     assert rows("Choices") == [f"| `{name}` | {c.says} |" for name, c in CHOICES.items()]
+
+
+def test_every_format_has_its_row_and_limits_are_those_in_force() -> None:
+    out = [f"| `{name}` | {e.suffix} | {e.says} |" for name, e in FORMATS_OUT.items()]
+    into = [f"| `{n}` | {', '.join(e.suffixes)} | {e.says} |" for n, e in FORMATS_IN.items()]
+    assert (rows("Out"), rows("In")) == (out, into)
+    text = README.split("## Files and links")[1].split("## Limits")[0]
+    for limit in (link.MAX_LENGTH, imports.MAX_BYTES, scenario_json.MAX_BYTES):
+        assert f"{limit:,}" in text
+    assert f"pip install {' '.join(EXTRAS.values())}" in text
 
 
 def test_named_files_are_there() -> None:

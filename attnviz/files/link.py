@@ -156,15 +156,20 @@ def _shortest(table: Array, bases: Mapping[str, Array]) -> dict[str, Any]:
     flat = table.ravel()
     for name, base in bases.items():
         other = np.flatnonzero(flat.view(np.int64) != base.ravel().view(np.int64))
-        if len(other) > MAX_NUMBERS:
+        if _cannot_fit(flat[other]):
             continue
         cells = [[int(i), float(flat[i])] for i in other]
         forms.append({"of": name, "cells": cells} if cells else {"of": name})
-    if len(flat) <= MAX_NUMBERS:
+    if not _cannot_fit(flat):
         forms.append({"all": flat.tolist()})
     if not forms:
         raise _too_much(f"{len(flat):,} numbers")
     return min(forms, key=lambda form: len(json.dumps(form)))
+
+
+def _cannot_fit(numbers: Array) -> bool:
+    """Whether it is plain without writing them out; numbers that differ take a letter at least."""
+    return len(numbers) > MAX_NUMBERS or len(np.unique(numbers)) > MAX_LENGTH
 
 
 def _read_params(plain: dict[str, Any], sizes: Any, seed: int, preset: Scenario) -> Params:

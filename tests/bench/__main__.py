@@ -1,10 +1,10 @@
-"""`make bench`: what an edit costs beside a minimal app, and the core beside plain NumPy."""
+"""`make bench`: an edit beside a minimal app, the core beside plain NumPy, and files."""
 
 import argparse
 import statistics
 from collections.abc import Sequence
 
-from tests.bench import core
+from tests.bench import core, files
 from tests.bench.edit import Bench, Cost
 from tests.browser.serve import chromium, serving
 
@@ -96,6 +96,8 @@ def main() -> None:
             for name, ours, loop in core.compare()
         ],
     )
+    print("Files and links\n")
+    table(("", "format", "kB", "ms"), list(files.compare()))
 
 
 if __name__ == "__main__":

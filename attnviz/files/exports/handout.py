@@ -41,10 +41,13 @@ def write_handout(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
             f"<p>With {cells:,} cells there is no arithmetic behind each; up to "
             f"{MAX_EXPLAINED:,} there would be.</p>"
         )
-    left = MAX_CELLS
-    for name in [*(k for k in trace.values.arrays if k not in stages), *stages]:
-        left -= trace[name].size
-        parts.append(_section(trace, name, stages.get(name), explained, left >= 0))
+    order = [*(k for k in trace.values.arrays if k not in stages), *stages]
+    drawn, left = set(), MAX_CELLS
+    for name in dict.fromkeys(("attention", trace.result, *order)):  # these two above all
+        if trace[name].size <= left:
+            drawn.add(name)
+            left -= trace[name].size
+    parts += [_section(trace, n, stages.get(n), explained, n in drawn) for n in order]
     says = "Click a cell." if explained else ""
     parts.append(f'<div id="says" role="status" aria-live="polite">{says}</div>')
     parts.append(f"<script>{_asset('handout.js')}</script></body></html>\n")
