@@ -158,7 +158,8 @@ class Session:
         now = self.scenario
         switched = tuple(map(self.is_on, OPTIONAL))
         texts = (now.preset, now.text, now.context_text, now.tokenizer, self.draft)
-        return (*texts, now.sizes, now.seed, now.config, now.padding, switched)
+        picture = now.image is not None, self.revisions.get("picture", 0)
+        return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched)
 
     def is_on(self, table: str) -> bool:
         """Whether a table of `OPTIONAL` is there to be edited or has a part."""
