@@ -56,10 +56,11 @@ def pictures(trace: Trace, heads: list[int]) -> None:
             chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marked), "Attention of every head")
+        _over_picture(trace, heads, view)
         for head in heads:
             strip = head_strip(trace, head, strip_view, marked)
             chart(f"head_{head}", strip, f"Head {head + 1}, all stages")
-        _of_one_query(trace, heads, view)
+        _rankings(trace, heads, view)
         left, right = st.columns(COLUMNS, gap="small")
         with left:
             joint = joint_strip(trace, joint_view, marked)
@@ -72,18 +73,23 @@ def pictures(trace: Trace, heads: list[int]) -> None:
                 st.html(line("reading", reading(trace, head, token, view.decimals)))
 
 
-def _of_one_query(trace: Trace, heads: list[int], view: View) -> None:
-    """What one query makes of a second text, or of a picture, drawn as such."""
-    scenario, query = state.session().scenario, state.session().query
-    if scenario.context_text is not None:
-        of_one = replace(view, width=_share(view, len(heads)))
-        for column, head in zip(st.columns(len(heads), gap="small"), heads, strict=True):
-            with column:
-                bars = ranking_bars(trace, query, head, of_one)
-                chart(f"ranking_{head}", bars, f"Keys by their weight, head {head + 1}")
+def _rankings(trace: Trace, heads: list[int], view: View) -> None:
+    """The keys of a second text in the order in which one query weighs them."""
+    now = state.session()
+    if now.scenario.context_text is None:
+        return
+    of_one = replace(view, width=_share(view, len(heads)))
+    for column, head in zip(st.columns(len(heads), gap="small"), heads, strict=True):
+        with column:
+            bars = ranking_bars(trace, now.query, head, of_one)
+            chart(f"ranking_{head}", bars, f"Keys by their weight, head {head + 1}")
+
+
+def _over_picture(trace: Trace, heads: list[int], view: View) -> None:
+    """The picture that the patches are of, and what one query attends to laid over it."""
+    scenario, query, n_heads = state.session().scenario, state.session().query, len(trace["q"])
     if scenario.image is None:
         return
-    n_heads = len(trace["attention"])
     shown = [None, *(range(n_heads) if n_heads <= MAX_OVERLAYS else heads[:MAX_OVERLAYS])]
     of_one = replace(view, sizes=PAGE, width=_share(view, len(shown)))
     grid = grid_of(scenario.lexicon)
@@ -92,11 +98,10 @@ def _of_one_query(trace: Trace, heads: list[int], view: View) -> None:
             picture_overlay(trace, scenario.image, query, head, of_one, grid) for head in shown
         ]
     except ScenarioError as error:
-        st.html(line("note", f"Nothing can be laid over the picture: {error}"))
+        st.html(line("note", f"Nothing can be laid over the picture. {error}"))
         return
-    for column, head, spec in zip(
-        st.columns(len(shown), gap="small"), shown, pictures, strict=True
-    ):
+    columns = st.columns(len(shown), gap="small")
+    for column, head, spec in zip(columns, shown, pictures, strict=True):
         what = "The picture" if head is None else f"Attention over the picture, head {head + 1}"
         with column:
             chart("picture" if head is None else f"picture_{head}", spec, what)

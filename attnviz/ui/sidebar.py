@@ -10,10 +10,11 @@ from attnviz.core.text import TOKENIZERS
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.files.picture import ENDINGS, MAX_MEGABYTES
 from attnviz.ui import state
-from attnviz.ui.parts import line, row, span
+from attnviz.ui.parts import escape_label, line, row, span
 from attnviz.ui.texts import text_field
 from attnviz.ui.variants import variants
 
+TITLE_LETTERS = 27  # of an example that its field has room for
 SIZES = {
     "n_heads": "How many heads look at the text side by side.",
     "n_kv_heads": "How many of them have keys and values of their own; the others share theirs.",
@@ -35,6 +36,7 @@ def sidebar() -> None:
             list(GALLERY),
             format_func=lambda name: GALLERY[name].title,
             key=state.show("preset", scenario.preset),
+            help=_whole_title(scenario.preset),
             on_change=lambda: state.open_preset(state.setting("preset")),
         )
         if scenario.preset in GALLERY:
@@ -62,6 +64,12 @@ def sidebar() -> None:
                 span("editable", "table: yours to edit"),
             )
         )
+
+
+def _whole_title(name: str) -> str | None:
+    """The title of an example that its field has no room for."""
+    title = GALLERY[name].title if name in GALLERY else ""
+    return escape_label(title) if len(title) > TITLE_LETTERS else None
 
 
 def _upload() -> None:
