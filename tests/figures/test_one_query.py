@@ -90,7 +90,7 @@ def test_a_query_that_attends_to_nothing_says_so() -> None:
 
 
 def test_negative_weights_go_to_the_left_of_zero() -> None:
-    start = edit.set_config(PRESETS["two heads"], normaliser="sum")[0]
+    start = edit.set_config(PRESETS["word order"], normaliser="division")[0]
     trace = run(start)
     weights = trace["attention"]
     head, query = np.argwhere((weights < 0).any(axis=-1) & (weights > 0).any(axis=-1))[0]

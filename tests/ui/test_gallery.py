@@ -81,7 +81,7 @@ def test_an_example_is_compared_with_its_partner(app: AppTest) -> None:
     open_view(app, "Compare")
     assert "partner" not in {button.key for button in app.button}
     open_example(app, "with scale")
-    assert app.button(key="partner").label == "Compare with: Why scale: without"
+    assert app.button(key="partner").label == r"Compare with\: Why scale\: without"
     press(app, "partner")
     pinned, before = app.session_state["attnviz"].pinned
     assert pinned.same(PRESETS["without scale"])
