@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attnviz.core.arrays import Array
@@ -93,6 +94,13 @@ def _longest(numbers: bytes, n_columns: int) -> tuple[int, ...]:
     return tuple(max(len(number_text(v)) for v in column) for column in columns)
 
 
+@lru_cache(maxsize=16)
+def _frame(numbers: bytes, rows: tuple[str, ...], columns: tuple[str, ...]) -> pd.DataFrame:
+    """What an editor is given, which stays the same from run to run; Streamlit takes a copy."""
+    array = np.frombuffer(numbers).reshape(len(rows), len(columns))
+    return to_frame(array, [cut(label) for label in rows], columns)
+
+
 def shown(trace: Trace, head: int) -> list[Grid]:
     """All tables of one head; where they are large they are shown small, for the pictures' sake."""
     columns_first = state.setting("tokens_as") == "columns"
@@ -141,9 +149,8 @@ def editor_row(tables: list[Grid]) -> None:
 def _editor(grid: Grid) -> None:
     with st.container(key=f"box_{grid.name}", gap=None):
         st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
-        index = [cut(label) for label in grid.rows]
         st.data_editor(
-            to_frame(grid.base, index, grid.columns),
+            _frame(grid.base.tobytes(), grid.rows, grid.columns),
             key=grid.key,
             width="stretch",
             height=grid.height,
