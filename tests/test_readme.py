@@ -14,6 +14,7 @@ from attnviz.core.model import MAX_HEADS, MAX_SIZE, MAX_TOKENS
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.positions import POSITIONS
 from attnviz.figures import MAX_TEXT_CELLS
+from attnviz.files.picture import MAX_DECODED, MAX_MEGABYTES, MAX_SIDE
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -35,6 +36,8 @@ def test_limits_are_the_ones_in_force() -> None:
     for limit in (f"{MAX_TOKENS} tokens", f"{MAX_HEADS} heads", f"{MAX_SIZE:,}"):
         assert limit in limits
     assert f"{MAX_TEXT_CELLS:,} cells" in limits
+    assert f"at most {MAX_MEGABYTES} MB and {MAX_DECODED // 10**6} million pixels" in README
+    assert f"at most {MAX_SIDE} pixels wide and high" in README
 
 
 def rows(table: str) -> list[str]:

@@ -14,7 +14,7 @@ from attnviz.ui.parts import escape_label, line, row, span
 from attnviz.ui.texts import text_field
 from attnviz.ui.variants import variants
 
-TITLE_LETTERS = 27  # of an example that its field has room for
+TITLE_LETTERS = 24  # of an example that its field has room for
 SIZES = {
     "n_heads": "How many heads look at the text side by side.",
     "n_kv_heads": "How many of them have keys and values of their own; the others share theirs.",
