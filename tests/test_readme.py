@@ -18,6 +18,7 @@ from attnviz.files import imports, link, scenario_json
 from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.extras import EXTRAS
 from attnviz.files.imports import FORMATS_IN
+from attnviz.files.picture import MAX_DECODED, MAX_MEGABYTES, MAX_SIDE
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -39,6 +40,8 @@ def test_limits_are_the_ones_in_force() -> None:
     for limit in (f"{MAX_TOKENS} tokens", f"{MAX_HEADS} heads", f"{MAX_SIZE:,}"):
         assert limit in limits
     assert f"{MAX_TEXT_CELLS:,} cells" in limits
+    assert f"at most {MAX_MEGABYTES} MB and {MAX_DECODED // 10**6} million pixels" in README
+    assert f"at most {MAX_SIDE} pixels wide and high" in README
 
 
 def rows(table: str) -> list[str]:

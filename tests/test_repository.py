@@ -41,7 +41,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "core": (set(), {"numpy"}),
     "parsing": ({"core"}, {"numpy"}),
     "tables": ({"core", "parsing"}, {"numpy", "pandas"}),
-    "files": ({"core", "parsing", "tables"}, {"numpy", "xlsxwriter", "nbformat", "safetensors"}),
+    "files": (
+        {"core", "parsing", "tables"},
+        {"numpy", "PIL", "xlsxwriter", "nbformat", "safetensors"},
+    ),
     "figures": ({"core"}, {"numpy", "plotly"}),
     "ui": ({"core", "parsing", "tables", "files", "figures"}, {"numpy", "pandas", "streamlit"}),
     "__init__": ({"core", "files", "figures"}, set()),
@@ -205,7 +208,7 @@ def test_modules_stay_short(path: Path) -> None:
         ("attnviz.figures", {"streamlit"}),
         (
             "attnviz.files.exports",
-            {"pandas", "plotly", "streamlit", "xlsxwriter", "nbformat", "safetensors"},
+            {"pandas", "PIL", "plotly", "streamlit", "xlsxwriter", "nbformat", "safetensors"},
         ),
     ],
 )
@@ -257,6 +260,7 @@ def test_users_install_no_test_tools_but_pytest() -> None:
         "numpy",
         "plotly",
         "pandas",
+        "pillow",
         "pytest",
     }
 

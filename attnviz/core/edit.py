@@ -52,6 +52,7 @@ __all__ = [
     "token_limit",
 ]
 
+PLACES = 6  # decimals of a patch's numbers: short to read, far finer than the steps of a pixel
 EDITABLE = ("x", "w_q", "w_k", "w_v", "w_o")
 
 
@@ -86,6 +87,8 @@ def set_context(scenario: Scenario, text: str | None) -> Change:
 def set_picture(scenario: Scenario, image: ArrayLike, grid: tuple[int, int] = GRID) -> Change:
     """Another picture, whose patches become the tokens; grey is taken as three equal colours.
 
+    The numbers of the patches are rounded to `PLACES` decimals, as they then stand in the table.
+
     Args:
         scenario: the scenario to change.
         image: (H, W) or (H, W, 3) brightness from 0 to 1.
@@ -99,6 +102,7 @@ def set_picture(scenario: Scenario, image: ArrayLike, grid: tuple[int, int] = GR
     if picture.ndim == 2:
         picture = np.stack([picture] * len(COLOURS), axis=-1)
     tokens, vectors = cut(picture, grid)
+    vectors = np.round(vectors, PLACES)
     begun, started = start_from_qkv(scenario, False)
     resized, note = resize(begun, d_model=vectors.shape[1])
     lexicon = {token: tuple(row.tolist()) for token, row in zip(tokens, vectors, strict=True)}

@@ -1,6 +1,7 @@
 """A picture as tokens: cut into patches, and attention laid over it again."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,15 @@ def place_of(token: str) -> tuple[int, int] | None:
     if found is None or max(map(int, found.groups())) > MAX_PATCHES:
         return None
     return int(found[1]) - 1, int(found[2]) - 1
+
+
+def grid_of(tokens: Iterable[str]) -> tuple[int, int] | None:
+    """How many rows and columns the patches among some tokens ask for; None without a patch."""
+    places = [at for at in map(place_of, tokens) if at is not None]
+    if not places:
+        return None
+    rows, cols = zip(*places, strict=True)
+    return 1 + max(rows), 1 + max(cols)
 
 
 def as_picture(image: ArrayLike) -> Array:
@@ -110,10 +120,21 @@ def dot_names(dots: int = DOTS, *, colours: bool = True) -> tuple[str, ...]:
     return tuple(f"{name} {r + 1},{c + 1}" for r, c in np.ndindex(dots, dots) for name in names)
 
 
-def over_picture(trace: Trace, query: int = 0, key: str = "attention") -> Array:
+def over_picture(
+    trace: Trace,
+    query: int = 0,
+    key: str = "attention",
+    grid: tuple[int, int] | None = None,
+) -> Array:
     """(head, query, key) -> (head, rows, columns): what one query gives to each patch.
 
     A patch that is not among the keys is NaN; what stands among them twice is added up.
+
+    Args:
+        trace: the computation.
+        query: the row, from 0.
+        key: an array of queries and keys.
+        grid: the rows and columns of patches, where the last ones may lack among the keys.
 
     Raises:
         ScenarioError: no such query, no array of queries and keys, or no patch among the keys.
@@ -130,7 +151,8 @@ def over_picture(trace: Trace, query: int = 0, key: str = "attention") -> Array:
             expected=f"tokens such as {patch_name(0, 0)}",
             hint='Patches are lines of the text; take the tokenizer "lines".',
         )
-    rows, cols = (1 + max(numbers) for numbers in zip(*places.values(), strict=True))
+    needed = grid_of(trace.key_tokens) or (1, 1)
+    rows, cols = map(max, needed, grid or needed)
     weights: NDArray[Any] = trace[key][:, query]
     over = np.full((len(weights), rows, cols), np.nan)
     for j, (row, col) in places.items():

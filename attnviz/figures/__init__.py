@@ -7,11 +7,13 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 
 from attnviz.core.trace import Trace
+from attnviz.figures.bars import ranking_bars
 from attnviz.figures.differences import difference_picture
 from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
 from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
+from attnviz.figures.overlay import picture_overlay
 from attnviz.figures.panel import cell_count, head_keys, input_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
 from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, Spec, View
@@ -139,6 +141,8 @@ __all__ = [
     "input_keys",
     "input_strip",
     "joint_strip",
+    "picture_overlay",
+    "ranking_bars",
     "stage_picture",
     "thumbnails",
 ]

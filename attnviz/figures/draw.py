@@ -55,29 +55,32 @@ def draw(
         notes += around(placed, layout, view, ink, ink.muted if place in muted else ink.text)
         marked = outlines(trace, placed.panel, marks, view.sizes, ink)
         shapes += [shape | {"xref": drawer.x, "yref": drawer.y} for shape in marked]
-    letters = {"family": FONT, "color": ink.text}
     return {
         "data": data,
-        "layout": {
-            "width": None,
-            "height": layout.height,
-            "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": letters | {"size": view.sizes.label},
-            "hoverlabel": {
-                "bgcolor": ink.page,
-                "bordercolor": ink.muted,
-                "align": "left",
-                "font": letters | {"size": max(15, view.sizes.detail)},
-            },
-            "showlegend": False,
-            "dragmode": False,
-            "datarevision": 0,
-            **axes,
-            "shapes": shapes,
-            "annotations": notes,
+        "layout": paper(view, layout.height)
+        | {"datarevision": 0, **axes, "shapes": shapes, "annotations": notes},
+    }
+
+
+def paper(view: View, height: int) -> Spec:
+    """What the layouts of all pictures have: a clear ground, letters, no tools."""
+    ink = inks(view.dark)
+    letters = {"family": FONT, "color": ink.text}
+    return {
+        "width": None,
+        "height": height,
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": letters | {"size": view.sizes.label},
+        "hoverlabel": {
+            "bgcolor": ink.page,
+            "bordercolor": ink.muted,
+            "align": "left",
+            "font": letters | {"size": max(15, view.sizes.detail)},
         },
+        "showlegend": False,
+        "dragmode": False,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.core.arrays import Array
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
-from attnviz.figures.draw import FONT
+from attnviz.figures.draw import paper
 from attnviz.figures.fit import is_hall
 from attnviz.figures.labels import cut, escape, text_width, wrapped
 from attnviz.figures.palettes import inks
@@ -133,26 +133,12 @@ class _Flow:
             notes.append((text, self.left, y, sizes.detail, ink.muted, "left"))
         data = [*self._lines(lines), self._points(lines)]
         data += [self._tokens("query"), self._tokens("key")]
-        letters = {"family": FONT, "color": ink.text}
         hidden = {"visible": False, "fixedrange": True}
         return {
             "data": data,
-            "layout": {
-                "width": None,
-                "height": height,
-                "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-                "paper_bgcolor": "rgba(0,0,0,0)",
-                "plot_bgcolor": "rgba(0,0,0,0)",
-                "font": letters | {"size": sizes.label},
-                "hoverlabel": {
-                    "bgcolor": ink.page,
-                    "bordercolor": ink.muted,
-                    "align": "left",
-                    "font": letters | {"size": max(15, sizes.detail)},
-                },
+            "layout": paper(self.view, height)
+            | {
                 "hovermode": "closest",
-                "showlegend": False,
-                "dragmode": False,
                 "template": {"data": {}, "layout": {}},
                 "xaxis": hidden | {"range": [0, width]},
                 "yaxis": hidden | {"range": [height, 0]},

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from attnviz.core.compare import differences
+from attnviz.core.presets import GALLERY
 from attnviz.core.ready import COMPARISONS
 from attnviz.core.trace import Trace
 from attnviz.figures import difference_picture
 from attnviz.ui import editors, state
 from attnviz.ui.heads import table_head
-from attnviz.ui.parts import chart, line
+from attnviz.ui.parts import chart, escape_label, line
 
 READY_WIDTH = 300  # px
 MAX_LISTED = 12
@@ -20,6 +21,11 @@ def compare(trace: Trace, heads: list[int]) -> None:
     editors.editor_row(editors.shown(trace, table_head(trace, heads)))
     with st.container(horizontal=True, vertical_alignment="center", key="compare", gap="small"):
         st.button("Pin this as A", key="pin", on_click=state.pin)
+        partner = _partner()
+        if partner:
+            st.button(
+                escape_label(f"Compare with: {partner}"), key="partner", on_click=state.pin_partner
+            )
         st.selectbox(
             "Ready-made",
             list(COMPARISONS),
@@ -46,6 +52,12 @@ def compare(trace: Trace, heads: list[int]) -> None:
             difference_picture(before, trace, key, head, state.view()),
             f"A, B and their difference, head {head + 1}",
         )
+
+
+def _partner() -> str:
+    """The title of the example that is worth seeing beside this one, or nothing."""
+    preset = GALLERY.get(state.session().scenario.preset)
+    return GALLERY[preset.compare_with].title if preset and preset.compare_with else ""
 
 
 def _stage(trace: Trace) -> str:

@@ -1,9 +1,10 @@
 """The tables that a person edits: text cells, read by our own parser."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attnviz.core.arrays import Array
@@ -18,10 +19,14 @@ from attnviz.ui.parts import row, span
 
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
-MAX_ROWS_SHOWN, MORE = 6, 6.5  # a row cut in half says that there are more
-LETTER, PADDING, ICON = 7, 18, 32  # px of a letter, a cell's sides, a header's sign of editing
+MAX_ROWS_SHOWN, FEW_ROWS_SHOWN = 6, 3
+MORE = 0.5  # a row cut in half says that there are more
+LETTER, PADDING = 7, 18  # px of a letter, a cell's sides
+NAME_LETTER, ICON = 8, 30  # px of a letter of a header, of its sign of editing
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
+MANY_LINES, ABREAST = 2, 3  # tables that need more lines are made small, so many side by side
+BETWEEN = 8  # px
 MAX_GROWTH = 1.8  # of a table where there is room
 SAYS = {"mask": ", 1 may attend, 0 is hidden"}
 
@@ -36,6 +41,8 @@ class Grid:
         key: of its editor.
         base: the numbers that the editor is given; now: the numbers with what was typed since.
         rows, columns: the labels.
+        most: px of its width, from which on it scrolls.
+        n_rows: how many rows are shown.
     """
 
     table: str
@@ -47,6 +54,8 @@ class Grid:
     now: Array
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    most: int = MAX_TABLE
+    n_rows: int = MAX_ROWS_SHOWN
 
     @property
     def name(self) -> str:
@@ -59,7 +68,7 @@ class Grid:
 
     @property
     def height(self) -> int:
-        shown = len(self.rows) if len(self.rows) <= MAX_ROWS_SHOWN else MORE
+        shown = len(self.rows) if len(self.rows) <= self.n_rows else self.n_rows + MORE
         return int(HEADER_HEIGHT + shown * ROW_HEIGHT + 2)
 
     @property
@@ -67,9 +76,15 @@ class Grid:
         """px of each column, by its longest number and its label; no digit is hidden."""
         longest = _longest(self.now.tobytes(), self.now.shape[1])
         return [
-            int(max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * LETTER + ICON))
+            int(max(MIN_COLUMN, n * LETTER + PADDING, len(cut(name)) * NAME_LETTER + ICON))
             for n, name in zip(longest, self.columns, strict=True)
         ]
+
+    @property
+    def width(self) -> int:
+        """px of the whole table and of what stands over it."""
+        title = len(self.title + self.axes) * LETTER
+        return min(max(title, self.index_width + sum(self.widths) + 4), self.most)
 
 
 @lru_cache(maxsize=64)
@@ -79,11 +94,23 @@ def _longest(numbers: bytes, n_columns: int) -> tuple[int, ...]:
     return tuple(max(len(number_text(v)) for v in column) for column in columns)
 
 
+@lru_cache(maxsize=16)
+def _frame(numbers: bytes, rows: tuple[str, ...], columns: tuple[str, ...]) -> pd.DataFrame:
+    """What an editor is given, which stays the same from run to run; Streamlit takes a copy."""
+    array = np.frombuffer(numbers).reshape(len(rows), len(columns))
+    return to_frame(array, [cut(label) for label in rows], columns)
+
+
 def shown(trace: Trace, head: int) -> list[Grid]:
-    """All tables of one head."""
+    """All tables of one head; where they are large they are shown small, for the pictures' sake."""
     columns_first = state.setting("tokens_as") == "columns"
     tables = state.session().shown_tables()
-    return [_grid(trace, table, head, columns_first) for table in tables]
+    grids = [_grid(trace, table, head, columns_first) for table in tables]
+    room = state.session().room[0]
+    if sum(grid.width for grid in grids) <= MANY_LINES * room:
+        return grids
+    third = room // ABREAST - BETWEEN
+    return [replace(grid, most=third, n_rows=FEW_ROWS_SHOWN) for grid in grids]
 
 
 def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
@@ -106,8 +133,7 @@ def style(tables: list[Grid]) -> str:
     """CSS: how wide each table is; where they do not fit side by side, they wrap."""
     rules = []
     for grid in tables:
-        title = int(len(grid.title + grid.axes) * LETTER)
-        px = min(max(title, grid.index_width + sum(grid.widths) + 4), MAX_TABLE)
+        px = grid.width
         size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
         rules.append(f"div:has(> .st-key-box_{grid.name}) {{ {size} }}")
     return " ".join(rules)
@@ -123,9 +149,8 @@ def editor_row(tables: list[Grid]) -> None:
 def _editor(grid: Grid) -> None:
     with st.container(key=f"box_{grid.name}", gap=None):
         st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
-        index = [cut(label) for label in grid.rows]
         st.data_editor(
-            to_frame(grid.base, index, grid.columns),
+            _frame(grid.base.tobytes(), grid.rows, grid.columns),
             key=grid.key,
             width="stretch",
             height=grid.height,

@@ -5,18 +5,23 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.core.errors import ScenarioError
 from attnviz.core.heads import reading
 from attnviz.core.normalise import NORMALISERS
+from attnviz.core.picture import grid_of
 from attnviz.core.trace import Trace
 from attnviz.figures import (
     LARGE,
     MAX_TEXT_CELLS,
+    PAGE,
     View,
     cell_count,
     head_strip,
     input_keys,
     input_strip,
     joint_strip,
+    picture_overlay,
+    ranking_bars,
     thumbnails,
 )
 from attnviz.ui import editors, state
@@ -29,6 +34,8 @@ COLUMN_GAP = 8
 LOW_ROW = 21
 ABOVE_PX, AROUND_PX, STRIP_PX = 262, 111, 1144  # above the heads, around their cells, of a strip
 MAX_SCALE = 1.4
+MAX_OVERLAYS = 4  # heads whose pictures are shown side by side
+MIN_SHARE = 120  # px
 
 
 def explore(trace: Trace, heads: list[int]) -> None:
@@ -49,9 +56,11 @@ def pictures(trace: Trace, heads: list[int]) -> None:
             chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marked), "Attention of every head")
+        _over_picture(trace, heads, view)
         for head in heads:
             strip = head_strip(trace, head, strip_view, marked)
             chart(f"head_{head}", strip, f"Head {head + 1}, all stages")
+        _rankings(trace, heads, view)
         left, right = st.columns(COLUMNS, gap="small")
         with left:
             joint = joint_strip(trace, joint_view, marked)
@@ -62,6 +71,45 @@ def pictures(trace: Trace, heads: list[int]) -> None:
         if token is not None:
             for head in heads:
                 st.html(line("reading", reading(trace, head, token, view.decimals)))
+
+
+def _rankings(trace: Trace, heads: list[int], view: View) -> None:
+    """The keys of a second text in the order in which one query weighs them."""
+    now = state.session()
+    if now.scenario.context_text is None:
+        return
+    of_one = replace(view, width=_share(view, len(heads)))
+    for column, head in zip(st.columns(len(heads), gap="small"), heads, strict=True):
+        with column:
+            bars = ranking_bars(trace, now.query, head, of_one)
+            chart(f"ranking_{head}", bars, f"Keys by their weight, head {head + 1}")
+
+
+def _over_picture(trace: Trace, heads: list[int], view: View) -> None:
+    """The picture that the patches are of, and what one query attends to laid over it."""
+    scenario, query, n_heads = state.session().scenario, state.session().query, len(trace["q"])
+    if scenario.image is None:
+        return
+    shown = [None, *(range(n_heads) if n_heads <= MAX_OVERLAYS else heads[:MAX_OVERLAYS])]
+    of_one = replace(view, sizes=PAGE, width=_share(view, len(shown)))
+    grid = grid_of(scenario.lexicon)
+    try:
+        pictures = [
+            picture_overlay(trace, scenario.image, query, head, of_one, grid) for head in shown
+        ]
+    except ScenarioError as error:
+        st.html(line("note", f"Nothing can be laid over the picture. {error}"))
+        return
+    columns = st.columns(len(shown), gap="small")
+    for column, head, spec in zip(columns, shown, pictures, strict=True):
+        what = "The picture" if head is None else f"Attention over the picture, head {head + 1}"
+        with column:
+            chart("picture" if head is None else f"picture_{head}", spec, what)
+
+
+def _share(view: View, count: int) -> int:
+    """The width of one of several columns."""
+    return max(MIN_SHARE, (view.width - COLUMN_GAP * 2 * (count - 1)) // count)
 
 
 def _view(trace: Trace, n_heads: int) -> View:

@@ -153,12 +153,21 @@ class Session:
         """Whether the problem is no mistake, such as an empty text."""
         return not self.refused and self.draft is not None and self.draft.hint
 
+    @property
+    def query(self) -> int:
+        """The query that is looked at: the chosen token, else the row of the chosen cell."""
+        if self.token is not None:
+            return self.token
+        places = dict(zip(self.trace.axes(self.chosen.key), self.chosen.index, strict=True))
+        return places.get("query", places.get("token", 0))
+
     def side(self) -> tuple[object, ...]:
         """What the side bar is to show."""
         now = self.scenario
         switched = tuple(map(self.is_on, OPTIONAL))
         texts = (now.preset, now.text, now.context_text, now.tokenizer, self.draft)
-        return (*texts, now.sizes, now.seed, now.config, now.padding, switched)
+        picture = now.image is not None, self.revisions.get("picture", 0)
+        return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched)
 
     def is_on(self, table: str) -> bool:
         """Whether a table of `OPTIONAL` is there to be edited or has a part."""

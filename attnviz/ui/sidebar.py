@@ -5,14 +5,16 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.core import PRESETS, edit
+from attnviz.core import GALLERY, edit
 from attnviz.core.text import TOKENIZERS
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
+from attnviz.files.picture import ENDINGS, MAX_MEGABYTES
 from attnviz.ui import state
-from attnviz.ui.parts import row, span
+from attnviz.ui.parts import escape_label, line, row, span
 from attnviz.ui.texts import text_field
 from attnviz.ui.variants import variants
 
+TITLE_LETTERS = 24  # of an example that its field has room for
 SIZES = {
     "n_heads": "How many heads look at the text side by side.",
     "n_kv_heads": "How many of them have keys and values of their own; the others share theirs.",
@@ -31,12 +33,17 @@ def sidebar() -> None:
         st.html('<div class="brand">attnviz</div>')
         st.selectbox(
             "Example",
-            list(PRESETS),
-            format_func=str.capitalize,
+            list(GALLERY),
+            format_func=lambda name: GALLERY[name].title,
             key=state.show("preset", scenario.preset),
+            help=_whole_title(scenario.preset),
             on_change=lambda: state.open_preset(state.setting("preset")),
         )
+        if scenario.preset in GALLERY:
+            st.html(line("note", GALLERY[scenario.preset].says))
         text_field("Text", "text")
+        if scenario.image is not None:
+            _upload()
         st.selectbox(
             "Tokens are",
             list(TOKENIZERS),
@@ -57,6 +64,26 @@ def sidebar() -> None:
                 span("editable", "table: yours to edit"),
             )
         )
+
+
+def _whole_title(name: str) -> str | None:
+    """The title of an example that its field has no room for."""
+    title = GALLERY[name].title if name in GALLERY else ""
+    return escape_label(title) if len(title) > TITLE_LETTERS else None
+
+
+def _upload() -> None:
+    """Another picture; once it was taken the field is empty again."""
+    key = f"upload_{state.session().revisions.get('picture', 0)}"
+    st.file_uploader(
+        f"Another picture, at most {MAX_MEGABYTES} MB",
+        ENDINGS,
+        key=key,
+        max_upload_size=MAX_MEGABYTES,
+        help="PNG or JPEG. It stays on this machine, is made small and cut into patches.",
+        on_change=state.take_picture,
+        args=(key,),
+    )
 
 
 def _tokenize() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.core import PRESETS, AttnvizError, Scenario, edit, run
+from attnviz.core import GALLERY, PRESETS, AttnvizError, Scenario, edit, run
 from attnviz.core.expr import Cell
 from attnviz.core.ready import COMPARISONS
 from attnviz.figures import View
+from attnviz.files.picture import read_picture
 from attnviz.ui.inputs import HELD, holds, set_variant
 from attnviz.ui.session import Draft, Session, opening_cell
 
@@ -107,6 +108,14 @@ def set_text(text: str, field: str = "text") -> None:
             now.draft = None
     except AttnvizError as error:
         now.draft = Draft(text, error, field)
+
+
+def take_picture(key: str) -> None:
+    """Take an uploaded picture; what cannot be used leaves the old one."""
+    file = setting(key)
+    if file is not None:
+        change(lambda s: edit.set_picture(s, read_picture(file.getvalue(), file.name)))
+        session().begin_anew("picture")
 
 
 def text_of(field: str) -> str:
@@ -246,6 +255,14 @@ def pin() -> None:
     """Keep the present state as A, to compare with."""
     now = session()
     now.pinned = (now.scenario, now.trace)
+
+
+def pin_partner() -> None:
+    """Compare with the example that is worth seeing beside this one, as it opens, as A."""
+    now = session()
+    partner = PRESETS[GALLERY[now.scenario.preset].compare_with]
+    now.quiet()
+    now.pinned = (partner, run(partner))
 
 
 def compare(name: str) -> None:
