@@ -81,7 +81,7 @@ def get(name: str) -> bytes:
         raise FormatError(
             "the state is not kept here",
             where=WHERE,
-            hint=f"It stays for {MAX_DAYS} days on the machine that made it; a saved file for ever.",
+            hint=f"It stays for {MAX_DAYS} days where it was made; a saved file stays.",
         ) from error
     return data
 
