@@ -42,6 +42,7 @@ class Opened:
         settings: of `SETTINGS`.
         heads: which heads are shown in full, "all" or a number from one on; empty for as usual.
         head, token: from zero on.
+        parts: the part of the address that gave the scenario.
         problem: a sentence on what could not be read.
     """
 
@@ -51,6 +52,7 @@ class Opened:
     head: int | None = None
     cell: Cell | None = None
     token: int | None = None
+    parts: dict[str, str] = field(default_factory=dict)
     problem: str = ""
 
 
@@ -110,6 +112,7 @@ def read(parts: Mapping[str, str]) -> Opened:
             wrong.append(f"The address asks for {name} “{said[:40]}”; there is none.")
         opened.settings[name] = by_slug.get(said or "", choices[0])
     if opened.scenario is not None:
+        opened.parts = {name: parts[name] for name in (LINK, KEPT) if name in parts}
         heads = parts.get("heads", "")
         opened.heads = heads if heads == ALL or _number(heads) is not None else ""
         opened.head, opened.token = _number(parts.get("head")), _number(parts.get("token"))

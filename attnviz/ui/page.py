@@ -16,7 +16,7 @@ from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
-from attnviz.ui.take import link_box, take_away
+from attnviz.ui.take import take_away
 
 HERE = Path(__file__).parent
 CSS = (HERE / "style.css").read_text(encoding="utf-8")
@@ -127,7 +127,6 @@ def history_buttons() -> None:
         on_click=state.open_preset,
         args=(now.scenario.preset,),
     )
-    link_box()
     st.button(
         "Present",
         key="present",

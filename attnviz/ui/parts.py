@@ -9,9 +9,11 @@ import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.figures import Drawn, Marks, Spec
+from attnviz.figures.palettes import inks
 from attnviz.ui import state
 from attnviz.ui.session import place
 
+CLEAR = "rgba(0, 0, 0, 0)"
 PLOT_CONFIG = {"displayModeBar": False}
 CAMERA: dict[str, dict[str, str | int]] = {
     "PNG": {"format": "png", "scale": 2},
@@ -30,6 +32,9 @@ def chart(name: str, spec: Spec, alt: str, *, camera: bool = False) -> None:
             "modeBarButtons": [["toImage"]],
             "toImageButtonOptions": options,
         }
+        ink = inks(state.view().dark)
+        looks = {"bgcolor": CLEAR, "color": ink.muted, "activecolor": ink.text}
+        spec = {**spec, "layout": {**spec["layout"], "modebar": looks}}
     with st.container(key=f"chart_{name}"):
         st.plotly_chart(Drawn(spec), theme=None, config=config, key=f"plot_{name}", alt=alt)
 

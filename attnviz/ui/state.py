@@ -56,6 +56,7 @@ def _open_address(parts: dict[str, str], take: bool = False) -> None:
 
 def _open_place(opened: address.Opened) -> None:
     now = session()
+    now.linked = (now.scenario, opened.parts)
     last = now.scenario.sizes.n_heads - 1
     now.head = last if opened.head is None else min(opened.head, last)
     now.choose(opened.cell or opening_cell(now.trace))

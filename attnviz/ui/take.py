@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.core import AttnvizError
 from attnviz.core.trace import Trace
-from attnviz.figures import View, head_strip, input_keys, input_strip, joint_strip
+from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
 from attnviz.files import to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
 from attnviz.files.link import preview
@@ -15,7 +15,8 @@ from attnviz.ui.importer import import_tables
 from attnviz.ui.parts import CAMERA, chart, line
 
 COLUMNS = (1, 1)
-BUTTON_WIDTH, PICK_WIDTH = 170, 250  # px
+BUTTON_WIDTH = 150  # px
+GAP = 24
 SAVED = "attnviz-scenario.json"
 PRESENT = "Present"
 
@@ -85,7 +86,8 @@ def _picture(trace: Trace, key: str, heads: list[int]) -> None:
         key=state.once("cameras", False),
         help="It shows at the picture's upper right corner while you point at it.",
     )
-    view, head = _view(), heads[0] if len(heads) == 1 else state.session().head
+    view = state.view(width=state.session().room[0] // 2 - GAP)
+    head = heads[0] if len(heads) == 1 else state.session().head
     if trace.has_heads(key):
         spec, name = head_strip(trace, head, view), f"head_{head}"
     elif key in input_keys(trace):
@@ -93,11 +95,6 @@ def _picture(trace: Trace, key: str, heads: list[int]) -> None:
     else:
         spec, name = joint_strip(trace, view), "joint"
     chart(name, spec, f"The picture that shows {trace.info(key).title}", camera=True)
-
-
-def _view() -> View:
-    view = state.view()
-    return state.view(width=view.width // 2 - 24)
 
 
 def _save_and_open() -> None:
@@ -134,24 +131,9 @@ def _share() -> None:
     settings: dict[str, object] = {"view": "Explore", "presenting": opens == PRESENT}
     if opens != PRESENT:
         settings["view"] = str(opens)
-    copy_link(state.address_parts(settings), str(opens))
+    st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
+    st.code(state.link(state.address_parts(settings)), language=None, wrap_lines=True)
     if now.linked and address.KEPT in now.linked[1]:
         st.html(
             line("note", "It is too large for a link: this one opens on this machine, for a while.")
         )
-
-
-def copy_link(parts: dict[str, str], opens: str) -> None:
-    """A link to copy, and what it opens."""
-    st.html(line("says", f"Opens {preview(state.session().scenario)}; {opens}"))
-    st.code(state.link(parts), language=None, wrap_lines=True)
-
-
-def link_box() -> None:
-    """The link of what is shown, behind a button."""
-    popover = st.popover(
-        "Link", icon=":material/link:", key="link", help="Copy a link.", on_change="rerun"
-    )
-    if popover.open:
-        with popover:
-            copy_link(state.address_parts(), state.view_name())
