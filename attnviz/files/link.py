@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def encode(scenario: Scenario) -> str:
     """
     name = scenario.preset if scenario.preset in PRESETS else WALKTHROUGH
     preset = PRESETS[name]
-    base, plain = _plain(preset), _plain(scenario)
+    base, plain = _plain_preset(name), _plain(scenario)
     found = _different(plain, base) | ({} if name == WALKTHROUGH else {"base": name})
     config = _different(plain["config"], base["config"])
     found |= {"config": config} if config else {}
@@ -98,7 +99,7 @@ def digest(scenario: Scenario) -> str:
     for name, table in scenario.params.tables().items():
         found.update(f"{name}{table.shape}".encode())
         found.update(table.astype("<f8").tobytes())
-    default, plain = _plain(Scenario("", scenario.params)), _plain(scenario)
+    default, plain = _plain_preset(""), _plain(scenario)
     told = _different(plain, default), _different(plain["config"], default["config"])
     found.update(json.dumps(told, sort_keys=True).encode())
     return found.hexdigest()[:10]
@@ -108,6 +109,12 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
     """Every field but the tables, which may be large."""
     kinds = fields_of(Scenario)
     return {n: to_plain(getattr(scenario, n), k) for n, k in kinds.items() if n != "params"}
+
+
+@lru_cache(maxsize=64)
+def _plain_preset(name: str) -> dict[str, Any]:
+    """The same of an example; of a scenario in which all is as by default without a name."""
+    return _plain(PRESETS[name] if name else Scenario("", PRESETS[WALKTHROUGH].params))
 
 
 def _different(plain: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +147,7 @@ def _params(scenario: Scenario, preset: Scenario) -> dict[str, Any]:
 
 def _bases(name: str, seed: int, sizes: Sizes, preset: Scenario) -> dict[str, Array]:
     """Tables to begin with: drawn from the seed ("s"), with the example's numbers in it ("p")."""
-    fresh = drawn(name, seed, sizes)
+    fresh = _drawn(name, seed, sizes)
     filled, old = np.array(fresh), getattr(preset.params, name)
     if old is not None:
         shape, old_shape = shape_of(name, sizes), shape_of(name, preset.sizes)
@@ -148,6 +155,13 @@ def _bases(name: str, seed: int, sizes: Sizes, preset: Scenario) -> dict[str, Ar
         filled[shared] = old.reshape(old_shape)[shared]
     tables = {"p": filled, "s": fresh}
     return {k: t.reshape(-1, t.shape[-1]) for k, t in tables.items()} if name == "w_o" else tables
+
+
+@lru_cache(maxsize=8)
+def _drawn(name: str, seed: int, sizes: Sizes) -> Array:
+    table = drawn(name, seed, sizes)
+    table.flags.writeable = False
+    return table
 
 
 def _shortest(table: Array, bases: Mapping[str, Array]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -34,7 +35,8 @@ def from_plain(plain: Any, kind: Any, where: str) -> Any:
     return _codec(kind).read(plain, kind, where)
 
 
-def fields_of(kind: type) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def fields_of(kind: type) -> Mapping[str, Any]:
     """The fields of a dataclass that are given when it is made, with their types."""
     hints = get_type_hints(kind)
     return {item.name: hints[item.name] for item in dataclasses.fields(kind) if item.init}

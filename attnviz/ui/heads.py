@@ -19,9 +19,10 @@ def choose_heads(trace: Trace) -> list[int]:
     n_tokens = max(len(trace.tokens), len(trace.key_tokens))
     roomy = n_heads <= ROOMY_HEADS and n_tokens <= ROOMY_TOKENS
     start = state.ALL_HEADS if roomy else names[1]
-    if state.setting("heads") not in names or state.setting("roomy") != roomy:
+    if state.setting("heads") not in names or state.setting("roomy", roomy) != roomy:
         state.show("heads", start)
-        state.show("roomy", roomy)
+    state.show("roomy", roomy)
+    state.show("usual_heads", start)
     key = state.once("heads", start)
     if n_heads <= MAX_TABS:
         chosen = st.segmented_control(

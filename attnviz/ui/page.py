@@ -16,6 +16,7 @@ from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
+from attnviz.ui.take import take_away
 
 HERE = Path(__file__).parent
 CSS = (HERE / "style.css").read_text(encoding="utf-8")
@@ -25,6 +26,7 @@ VIEWS = {
     "Step by step": step_by_step,
     "Compare": compare,
     "Heads": glance,
+    "Take away": take_away,
 }
 WITH_TABLES = ("Explore", "Compare")
 
@@ -62,7 +64,9 @@ def main() -> None:
         on_cell_change=state.clicked,
         on_room_change=state.measured,
         on_paste_change=grids.pasted,
+        on_address_change=state.went,
     )
+    state.keep_address()
 
 
 def explored(trace: Trace) -> None:

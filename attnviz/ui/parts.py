@@ -3,21 +3,40 @@
 import html
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.figures import Drawn, Marks, Spec
+from attnviz.figures.palettes import inks
 from attnviz.ui import state
 from attnviz.ui.session import place
 
+CLEAR = "rgba(0, 0, 0, 0)"
 PLOT_CONFIG = {"displayModeBar": False}
+CAMERA: dict[str, dict[str, str | int]] = {
+    "PNG": {"format": "png", "scale": 2},
+    "SVG": {"format": "svg"},
+}
 
 
-def chart(name: str, spec: Spec, alt: str) -> None:
-    """One Plotly chart under its key."""
+def chart(name: str, spec: Spec, alt: str, *, camera: bool = False) -> None:
+    """One Plotly chart under its key; with a camera, which the browser needs no help for."""
+    config: dict[str, Any] = PLOT_CONFIG
+    if camera or state.setting("cameras"):
+        options = {**CAMERA[state.setting("camera", "PNG")], "filename": f"attnviz-{name}"}
+        config = {
+            "displayModeBar": True if camera else "hover",
+            "displaylogo": False,
+            "modeBarButtons": [["toImage"]],
+            "toImageButtonOptions": options,
+        }
+        ink = inks(state.view().dark)
+        looks = {"bgcolor": CLEAR, "color": ink.muted, "activecolor": ink.text}
+        spec = {**spec, "layout": {**spec["layout"], "modebar": looks}}
     with st.container(key=f"chart_{name}"):
-        st.plotly_chart(Drawn(spec), theme=None, config=PLOT_CONFIG, key=f"plot_{name}", alt=alt)
+        st.plotly_chart(Drawn(spec), theme=None, config=config, key=f"plot_{name}", alt=alt)
 
 
 def marks(trace: Trace) -> Marks:

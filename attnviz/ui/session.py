@@ -23,6 +23,7 @@ from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.core.stages import ROWS
+from attnviz.files.imports import Candidate, Found
 from attnviz.ui.inputs import TABLES, holds, numbers
 
 MAX_HISTORY = 200
@@ -91,6 +92,15 @@ class Draft:
         return isinstance(self.error, LimitError)
 
 
+@dataclass(frozen=True)
+class Upload:
+    """A file with tables: its name, what is in it, and the layers that were recognised."""
+
+    name: str
+    found: Found
+    layers: tuple[Candidate, ...]
+
+
 @dataclass
 class Session:
     """One visitor's page.
@@ -113,6 +123,9 @@ class Session:
         revealed: how many rows of the step's result are shown, None for all.
         token: the token whose rows are marked and read out.
         pinned: the scenario to compare with, and its computation.
+        linked: a scenario and its part of the address; address: what the address bar was given.
+        uploads: how many files were taken; each begins its field anew.
+        found: the file whose tables are looked at.
     """
 
     scenario: Scenario
@@ -135,6 +148,10 @@ class Session:
     revealed: int | None = None
     token: int | None = None
     pinned: tuple[Scenario, Trace] | None = None
+    linked: tuple[Scenario, dict[str, str]] | None = None
+    address: dict[str, str] | None = None
+    uploads: int = 0
+    found: Upload | None = None
 
     @classmethod
     def new(cls) -> "Session":

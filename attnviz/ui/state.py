@@ -1,10 +1,11 @@
 """Where a visitor's session lives, and the commands that the widgets call.
 
-The only module that touches `st.session_state`.
+The only module that touches `st.session_state` and the address bar.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -13,21 +14,97 @@ from attnviz.core.expr import Cell
 from attnviz.core.ready import COMPARISONS
 from attnviz.figures import View
 from attnviz.files.picture import read_picture
+from attnviz.ui import address
 from attnviz.ui.inputs import HELD, holds, set_variant
 from attnviz.ui.session import Draft, Session, opening_cell
 
 Change = Callable[[Scenario], edit.Change]
-ALL_HEADS = "all heads"
+ALL_HEADS, HEAD = "all heads", "head "
 TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
 MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
 
 
 def session() -> Session:
-    """This visitor's session; the walkthrough when it is new."""
+    """This visitor's session; a new one shows what its address asks for."""
     if "attnviz" not in st.session_state:
         st.session_state["attnviz"] = Session.new()
+        _open_address(st.query_params.to_dict())
     current: Session = st.session_state["attnviz"]
     return current
+
+
+# The address bar: what a refresh, the back button and a link bring back.
+
+
+def _open_address(parts: dict[str, str], take: bool = False) -> None:
+    """Show what an address asks for; `take` makes it a change that can be undone."""
+    now, opened = session(), address.read(parts)
+    problem = opened.problem
+    try:
+        if opened.scenario is not None and take:
+            now.take((opened.scenario, ""))
+        elif opened.scenario is not None:
+            now.show(opened.scenario, run(opened.scenario))
+    except AttnvizError as error:
+        problem, opened.scenario = f"This address cannot be opened: {error}", None
+    for name, value in opened.settings.items():
+        if take or value != address.SETTINGS[name][0]:
+            show(name, value)
+    if opened.scenario is not None:
+        _open_place(opened)
+    now.refused = problem
+
+
+def _open_place(opened: address.Opened) -> None:
+    now = session()
+    now.linked = (now.scenario, opened.parts)
+    last = now.scenario.sizes.n_heads - 1
+    now.head = last if opened.head is None else min(opened.head, last)
+    now.choose(opened.cell or opening_cell(now.trace))
+    words = len(now.trace.labels("attention")[1])
+    now.token = opened.token if opened.token is not None and opened.token < words else None
+    st.session_state.pop("roomy", None)
+    if opened.heads:
+        chosen = ALL_HEADS if opened.heads == address.ALL else head_name(int(opened.heads) - 1)
+        show("heads", chosen)
+    else:
+        st.session_state.pop("heads", None)
+
+
+def keep_address() -> None:
+    """Write what has changed into the address bar; what was opened stays as it was written."""
+    now = session()
+    parts = address_parts()
+    if now.address is not None and parts != now.address:
+        others = {k: v for k, v in st.query_params.to_dict().items() if k not in address.OURS}
+        st.query_params.from_dict({**others, **parts})
+    now.address = parts
+
+
+def address_parts(settings: Mapping[str, object] | None = None) -> dict[str, str]:
+    """The address of what is shown, or of the same with other settings."""
+    heads, usual = setting("heads"), setting("usual_heads")
+    shown = "" if heads in (None, usual) else str(heads).removeprefix(HEAD)
+    shown = address.ALL if shown == ALL_HEADS else shown
+    given = settings or {}
+    return address.written(session(), lambda n: given.get(n, setting(n)), shown)
+
+
+def link(parts: Mapping[str, str]) -> str:
+    """The whole address of this page with these parts."""
+    base = (st.context.url or "").partition("?")[0]
+    return f"{base}?{urlencode(parts)}" if parts else base
+
+
+def went() -> None:
+    """Show what the address asks for after the browser's back or forward button."""
+    asked = setting("bridge", {}).get("address")
+    if isinstance(asked, str):
+        now = session()
+        now.quiet()
+        now.draft = None
+        _open_address(dict(parse_qsl(asked[: address.MAX_ADDRESS].lstrip("?"))), take=True)
+        now.side_shows, now.address = (), None  # the side bar is drawn anew, the address stays
 
 
 # Widgets: each shows the session; its callback reads what was chosen.
@@ -170,7 +247,7 @@ def choose(cell: Cell, *, deeper: bool = False) -> None:
 
 def head_name(head: int) -> str:
     """What a head is called in the choice of heads."""
-    return f"head {head + 1}"
+    return f"{HEAD}{head + 1}"
 
 
 def clicked() -> None:

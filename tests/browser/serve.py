@@ -48,15 +48,25 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(script: str = "app.py") -> Iterator[Server]:
-    """Run a Streamlit script, named from the repository's root, on a free port."""
+def serving(script: str = "app.py", cache: Path | None = None) -> Iterator[Server]:
+    """Run a Streamlit script, named from the repository's root, on a free port.
+
+    Args:
+        script: its name.
+        cache: the folder for what it keeps; one of its own without.
+    """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with tempfile.TemporaryDirectory() as folder:
         server = Server(f"http://localhost:{port}", Path(folder) / "log")
         with server.log.open("wb") as log:
             process = subprocess.Popen(
-                command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                command,
+                cwd=ROOT,
+                env={**os.environ, "XDG_CACHE_HOME": str(cache or folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         try:
             _wait_until_healthy(process, server)

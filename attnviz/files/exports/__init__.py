@@ -11,12 +11,13 @@ from attnviz.files.exports.archive import write_json, write_npz
 from attnviz.files.exports.handout import write_handout
 from attnviz.files.exports.latex import write_latex
 from attnviz.files.exports.notebook import write_notebook
-from attnviz.files.exports.script import numpy_script, torch_script
-from attnviz.files.exports.sheet import write_xlsx
+from attnviz.files.exports.script import check_numbers, numpy_script, torch_script
+from attnviz.files.exports.sheet import check_width, write_xlsx
 from attnviz.files.exports.table import write_csv
+from attnviz.files.extras import extra
 from attnviz.files.scenario_json import MAX_VALUES
 
-__all__ = ["FORMATS_OUT", "Export", "export"]
+__all__ = ["FORMATS_OUT", "Export", "check", "export"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Export:
         says: a line on what is in it.
         one_stage: whether it holds that stage only.
         max_cells: the most numbers it takes, in all arrays together; 0 for as many as there are.
+        library: one of `EXTRAS` that it needs.
+        check: refuses what it cannot hold for another reason.
     """
 
     label: str
@@ -40,6 +43,8 @@ class Export:
     says: str
     one_stage: bool = False
     max_cells: int = 0
+    library: str = ""
+    check: Callable[[Trace], object] | None = None
 
 
 FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
@@ -74,6 +79,8 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             write_xlsx,
             "A sheet for each stage with formulas that compute, for Excel and LibreOffice.",
             max_cells=300_000,
+            library="xlsxwriter",
+            check=check_width,
         ),
         "latex": Export(
             "LaTeX",
@@ -89,6 +96,7 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "text/x-python",
             numpy_script,
             "Computes the result from the tables alone, with NumPy.",
+            check=check_numbers,
         ),
         "torch": Export(
             "PyTorch script",
@@ -96,6 +104,7 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "text/x-python",
             torch_script,
             "Computes the result from the tables alone, with PyTorch.",
+            check=check_numbers,
         ),
         "notebook": Export(
             "Jupyter notebook",
@@ -103,6 +112,8 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             "application/x-ipynb+json",
             write_notebook,
             "A cell for each stage, with its formula and the NumPy lines that compute it.",
+            library="nbformat",
+            check=check_numbers,
         ),
         "handout": Export(
             "Handout",
@@ -131,12 +142,18 @@ def export(
         FormatError: a library is missing; the sentence says how to get it.
         LimitError: too large for this format.
     """
+    key = trace.result if key is None else key
+    check(name, trace)
+    trace.info(key)
+    return FORMATS_OUT[name].write(trace, scenario, key)
+
+
+def check(name: str, trace: Trace) -> None:
+    """Refuse what a format cannot hold, before anything is written; raises as `export` does."""
     if name not in FORMATS_OUT:
         raise ScenarioError(
             "there is no such format", where="export", got=name, expected=", ".join(FORMATS_OUT)
         )
-    key = trace.result if key is None else key
-    trace.info(key)
     entry, cells = FORMATS_OUT[name], sum(array.size for array in trace.values.arrays.values())
     if entry.max_cells and cells > entry.max_cells:
         raise LimitError(
@@ -146,4 +163,7 @@ def export(
             got=f"{cells:,}",
             hint="Take the .npz file.",
         )
-    return entry.write(trace, scenario, key)
+    if entry.library:
+        extra(entry.library, entry.label)
+    if entry.check:
+        entry.check(trace)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attnviz.core.arrays import Array
 from attnviz.core.errors import LimitError
 from attnviz.core.ops import Given
 from attnviz.core.scenario import Scenario
@@ -28,12 +29,8 @@ _BEGIN = {
 }
 
 
-def sections(trace: Trace, lib: Library) -> Iterator[Section]:
-    """The parts of a script in order: names and tables, then a stage each.
-
-    Raises:
-        LimitError: more numbers than a script can hold.
-    """
+def check_numbers(trace: Trace) -> dict[str, Array]:
+    """The tables that a script begins with; refused where there is too much in them."""
     computed = {s.key for s in trace.stages if not isinstance(s.op, Given)}
     tables = {k: array for k, array in trace.values.arrays.items() if k not in computed}
     count = sum(array.size for array in tables.values())
@@ -45,6 +42,16 @@ def sections(trace: Trace, lib: Library) -> Iterator[Section]:
             got=f"{count:,}",
             hint="Take the .npz file.",
         )
+    return tables
+
+
+def sections(trace: Trace, lib: Library) -> Iterator[Section]:
+    """The parts of a script in order: names and tables, then a stage each.
+
+    Raises:
+        LimitError: more numbers than a script can hold.
+    """
+    tables = check_numbers(trace)
     names = f"tokens = {list(trace.tokens)!r}"
     if trace.key_tokens != trace.tokens:
         names += f"\nkey_tokens = {list(trace.key_tokens)!r}"
@@ -54,7 +61,7 @@ def sections(trace: Trace, lib: Library) -> Iterator[Section]:
         info, shape = trace.info(key), " x ".join(map(str, array.shape))
         yield Section(f"{info.title}, {shape}", made(key, array, lib))
     for stage in trace.stages:
-        if stage.key in computed:
+        if stage.key not in tables:
             lines = "\n".join(code(trace, stage, lib))
             yield Section(stage.title, lines, stage.formula, stage.what)
     yield Section("Result", f"print({trace.result})")

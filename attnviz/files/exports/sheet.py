@@ -30,6 +30,17 @@ def write_xlsx(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
         LimitError: wider than a sheet.
     """
     library = extra("xlsxwriter", "spreadsheet")
+    check_width(trace)
+    data = io.BytesIO()
+    # Tokens such as =1+1 or http://... stay texts.
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with library.Workbook(data, options) as book:
+        _Writer(trace, book).write()
+    return data.getvalue()
+
+
+def check_width(trace: Trace) -> None:
+    """Refuse what is wider than a sheet."""
     width = max(array.shape[-1] for array in trace.values.arrays.values())
     if width > MAX_COLUMNS:
         raise LimitError(
@@ -39,12 +50,6 @@ def write_xlsx(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
             got=f"{width:,}",
             hint="Take the .npz file.",
         )
-    data = io.BytesIO()
-    # Tokens such as =1+1 or http://... stay texts.
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with library.Workbook(data, options) as book:
-        _Writer(trace, book).write()
-    return data.getvalue()
 
 
 def address(trace: Trace, key: str, index: tuple[int, ...]) -> str:

@@ -1,0 +1,111 @@
+"""A folder for states that are too large for an address; a short id gives them back.
+
+Nobody else can read the folder, an id cannot be guessed, and old or too many files go.
+"""
+
+import os
+import re
+import secrets
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from attnviz.core.errors import FormatError, LimitError
+
+MAX_BYTES = 32_000_000  # of one state
+MAX_TOTAL = 256_000_000  # of all; the oldest go first
+MAX_DAYS = 30  # since it was opened last
+WHERE = "address"
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def folder() -> Path:
+    """Where they are kept: a folder of the user's own, made where it is missing.
+
+    Raises:
+        OSError: it cannot be made, or it is someone else's.
+    """
+    own = _cache() / "attnviz" / "states"
+    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix":
+        found = own.lstat()
+        if own.is_symlink() or found.st_uid != os.getuid():
+            raise PermissionError("The folder for states belongs to someone else")
+        own.chmod(0o700)
+    return own
+
+
+def put(data: bytes) -> str:
+    """Keep a state -> its id.
+
+    Raises:
+        LimitError: it is too large.
+        OSError: it cannot be written.
+    """
+    if len(data) > MAX_BYTES:
+        raise LimitError(
+            "the state is too large to be kept",
+            where=WHERE,
+            expected=f"at most {MAX_BYTES:,} B",
+            got=f"{len(data):,} B",
+            hint="Save it as a file.",
+        )
+    place, name = folder(), secrets.token_hex(16)
+    handle, draft = tempfile.mkstemp(dir=place, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(draft, place / name)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    prune()
+    return name
+
+
+def get(name: str) -> bytes:
+    """What `put` kept under an id.
+
+    Raises:
+        FormatError: that is no id, or nothing is kept under it any more.
+    """
+    if not _ID.fullmatch(name):
+        raise FormatError("this is no id of a state", where=WHERE, got=name[:40])
+    try:
+        path = folder() / name
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        os.utime(path)
+    except OSError as error:
+        raise FormatError(
+            "the state is not kept here",
+            where=WHERE,
+            hint=f"It stays for {MAX_DAYS} days where it was made; a saved file stays.",
+        ) from error
+    return data
+
+
+def prune() -> None:
+    """Let go what has not been opened for long, and the oldest when there is too much."""
+    kept: list[tuple[float, int, Path]] = []
+    for path in folder().iterdir():
+        try:
+            found = path.stat()
+        except OSError:  # another process was faster
+            continue
+        kept.append((found.st_mtime, found.st_size, path))
+    total, oldest = sum(size for _, size, _ in kept), time.time() - MAX_DAYS * 86_400
+    for changed, size, path in sorted(kept):
+        if changed >= oldest and total <= MAX_TOTAL:
+            break
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+def _cache() -> Path:
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,0 +1,141 @@
+"""What the address bar says of the page, and back; plain Python without Streamlit.
+
+A small state is in the address itself, a larger one in a folder under a short id. What is as by
+default has no part, so the page opens with a bare address.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from attnviz.core import PRESETS, AttnvizError, LimitError, Scenario
+from attnviz.core.expr import Cell
+from attnviz.core.presets import WALKTHROUGH
+from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
+from attnviz.files import from_json, store, to_json
+from attnviz.files.link import MAX_LENGTH, decode, encode
+from attnviz.ui.session import Session, opening_cell, place
+
+# What a person set beside the scenario -> what it can be; the first is how the page opens.
+SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
+    "view": ("Explore", "Step by step", "Compare", "Heads", "Take away"),
+    "presenting": (False, True),
+    "decimals": ("2", "3", "4", "5", "6", "all"),
+    "palette": (DEFAULT_PALETTE, *(name for name in PALETTES if name != DEFAULT_PALETTE)),
+    "cell_text": (True, False),
+    "tokens_as": ("rows", "columns"),
+}
+ALL = "all"
+LINK, KEPT = "s", "id"
+OURS = (LINK, KEPT, *SETTINGS, "heads", "head", "cell", "token")
+MAX_ADDRESS = 4 * MAX_LENGTH  # letters that are looked at
+NOT_KEPT = "This state is too large for the address bar; save it, or a reload loses it."
+_CELL = re.compile(r"([a-z0-9_]{1,20})((?:\.[0-9]{1,5}){1,3})")
+
+
+@dataclass
+class Opened:
+    """What an address asks for.
+
+    Args:
+        scenario: None where it could not be opened.
+        settings: of `SETTINGS`.
+        heads: which heads are shown in full, "all" or a number from one on; empty for as usual.
+        head, token: from zero on.
+        parts: the part of the address that gave the scenario.
+        problem: a sentence on what could not be read.
+    """
+
+    scenario: Scenario | None
+    settings: dict[str, str | bool] = field(default_factory=dict)
+    heads: str = ""
+    head: int | None = None
+    cell: Cell | None = None
+    token: int | None = None
+    parts: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+def written(now: Session, setting: Callable[[str], object], heads: str = "") -> dict[str, str]:
+    """The parts of the address.
+
+    Args:
+        now: the page; it remembers what its scenario gave.
+        setting: gives the value of one of `SETTINGS`, None where it was never set.
+        heads: which heads are shown in full, where that is not as usual.
+    """
+    if now.linked is None or now.linked[0] is not now.scenario:
+        now.linked = (now.scenario, link_parts(now))
+    parts = dict(now.linked[1])
+    for name, choices in SETTINGS.items():
+        value = setting(name)
+        if value is not None and value != choices[0]:
+            parts[name] = _slug(value)
+    if heads:
+        parts["heads"] = heads
+    opening = opening_cell(now.trace)
+    if (now.chosen.key, now.chosen.index) != (opening.key, opening.index):
+        parts["cell"] = ".".join(map(str, (now.chosen.key, *now.chosen.index)))
+    if place(now.chosen)[0] is None and now.head != now.scenario.sizes.n_heads - 1:
+        parts["head"] = str(now.head + 1)
+    if now.token is not None:
+        parts["token"] = str(now.token + 1)
+    return parts
+
+
+def link_parts(now: Session) -> dict[str, str]:
+    """The scenario as a link, or as the id under which it is kept."""
+    if now.scenario.same(PRESETS[WALKTHROUGH]):
+        return {}
+    try:
+        return {LINK: encode(now.scenario)}
+    except LimitError:
+        try:
+            return {KEPT: store.put(to_json(now.scenario))}
+        except (OSError, LimitError):
+            now.notes = (*now.notes, NOT_KEPT)
+            return {}
+
+
+def read(parts: Mapping[str, str]) -> Opened:
+    """What `written` gave, typed or damaged by anyone; what cannot be read is told of."""
+    opened = Opened(None)
+    wrong: list[str] = []
+    try:
+        opened.scenario = _scenario(parts)
+    except AttnvizError as error:
+        wrong.append(f"This address cannot be opened: {error}")
+    for name, choices in SETTINGS.items():
+        by_slug = {_slug(choice): choice for choice in choices}
+        said = parts.get(name)
+        if said is not None and said not in by_slug:
+            wrong.append(f"The address asks for {name} “{said[:40]}”; there is none.")
+        opened.settings[name] = by_slug.get(said or "", choices[0])
+    if opened.scenario is not None:
+        opened.parts = {name: parts[name] for name in (LINK, KEPT) if name in parts}
+        heads = parts.get("heads", "")
+        opened.heads = heads if heads == ALL or _number(heads) is not None else ""
+        opened.head, opened.token = _number(parts.get("head")), _number(parts.get("token"))
+        found = _CELL.fullmatch(parts.get("cell", ""))
+        if found:
+            index = tuple(map(int, found[2][1:].split(".")))
+            opened.cell = Cell(found[1], index, 0.0)
+    opened.problem = " ".join(wrong)
+    return opened
+
+
+def _scenario(parts: Mapping[str, str]) -> Scenario:
+    if LINK in parts:
+        return decode(parts[LINK])
+    if KEPT in parts:
+        return from_json(store.get(parts[KEPT]), store.WHERE)
+    return PRESETS[WALKTHROUGH]
+
+
+def _number(text: str | None) -> int | None:
+    """A place from zero on, of a number from one on."""
+    return int(text) - 1 if text and re.fullmatch(r"[1-9][0-9]{0,4}", text) else None
+
+
+def _slug(value: object) -> str:
+    return str(value).lower().replace(" ", "-")

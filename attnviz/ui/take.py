@@ -1,0 +1,139 @@
+"""Take away: files of what is shown, links, saved states, and tables from elsewhere."""
+
+from functools import partial
+
+import streamlit as st
+
+from attnviz.core import AttnvizError
+from attnviz.core.trace import Trace
+from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
+from attnviz.files import to_json
+from attnviz.files.exports import FORMATS_OUT, check, export
+from attnviz.files.link import preview
+from attnviz.ui import address, state, uploads
+from attnviz.ui.importer import import_tables
+from attnviz.ui.parts import CAMERA, chart, line
+
+COLUMNS = (1, 1)
+BUTTON_WIDTH = 150  # px
+GAP = 24
+SAVED = "attnviz-scenario.json"
+PRESENT = "Present"
+
+
+def take_away(trace: Trace, heads: list[int]) -> None:
+    """The view of files and links."""
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        key = _stage(trace)
+        for name in FORMATS_OUT:
+            _download(name, trace, key)
+        _picture(trace, key, heads)
+    with right:
+        _save_and_open()
+        _share()
+        import_tables()
+
+
+def _stage(trace: Trace) -> str:
+    st.html(line("section", "Files of what is shown"))
+    keys = list(trace.values.arrays)
+    key = state.once("taken", trace.result)
+    if state.setting(key) not in keys:
+        state.show(key, trace.result)
+    return str(
+        st.selectbox(
+            "One stage or table, for the CSV and the picture",
+            keys,
+            format_func=lambda name: f"{trace.info(name).title} ({trace.info(name).symbol})",
+            key=key,
+        )
+    )
+
+
+def _download(name: str, trace: Trace, key: str) -> None:
+    entry, refused = FORMATS_OUT[name], ""
+    try:
+        check(name, trace)
+    except AttnvizError as error:
+        refused = str(error)
+    stem = f"attnviz-{key}" if entry.one_stage else "attnviz"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"row_{name}"):
+        st.download_button(
+            entry.label,
+            partial(export, name, trace, state.session().scenario, key),
+            file_name=f"{stem}{'-torch' if name == 'torch' else ''}{entry.suffix}",
+            mime=entry.mime,
+            key=f"take_{name}",
+            on_click="ignore",
+            disabled=bool(refused),
+            width=BUTTON_WIDTH,
+        )
+        st.html(line("refused" if refused else "says", refused or entry.says))
+
+
+def _picture(trace: Trace, key: str, heads: list[int]) -> None:
+    """The strip that shows the stage, with a camera that saves it."""
+    st.html(line("section", "Pictures"))
+    st.segmented_control(
+        "The camera saves",
+        list(CAMERA),
+        key=state.once("camera", "PNG"),
+        required=True,
+    )
+    st.toggle(
+        "A camera on every picture of every view",
+        key=state.once("cameras", False),
+        help="It shows at the picture's upper right corner while you point at it.",
+    )
+    view = state.view(width=state.session().room[0] // 2 - GAP)
+    head = heads[0] if len(heads) == 1 else state.session().head
+    if trace.has_heads(key):
+        spec, name = head_strip(trace, head, view), f"head_{head}"
+    elif key in input_keys(trace):
+        spec, name = input_strip(trace, view), "inputs"
+    else:
+        spec, name = joint_strip(trace, view), "joint"
+    chart(name, spec, f"The picture that shows {trace.info(key).title}", camera=True)
+
+
+def _save_and_open() -> None:
+    now = state.session()
+    st.html(line("section", "Save and open"))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="row_save"):
+        st.download_button(
+            "Save",
+            partial(to_json, now.scenario),
+            file_name=SAVED,
+            mime="application/json",
+            key="save",
+            on_click="ignore",
+            width=BUTTON_WIDTH,
+        )
+        st.html(line("says", "All that is set, readable; opened again it gives the same digits."))
+    st.file_uploader(
+        "Open a saved file",
+        key=f"open_{now.uploads}",
+        on_change=uploads.open_file,
+        args=(f"open_{now.uploads}",),
+    )
+
+
+def _share() -> None:
+    now = state.session()
+    st.html(line("section", "Link"))
+    opens = st.segmented_control(
+        "It opens",
+        [*address.SETTINGS["view"][:-1], PRESENT],
+        key=state.once("link_opens", "Explore"),
+        required=True,
+    )
+    settings: dict[str, object] = {"view": "Explore", "presenting": opens == PRESENT}
+    if opens != PRESENT:
+        settings["view"] = str(opens)
+    st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
+    st.code(state.link(state.address_parts(settings)), language=None, wrap_lines=True)
+    if now.linked and address.KEPT in now.linked[1]:
+        st.html(
+            line("note", "It is too large for a link: this one opens on this machine, for a while.")
+        )

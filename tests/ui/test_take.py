@@ -1,0 +1,316 @@
+"""Take away: the address, saved states, and tables from elsewhere."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import PRESETS, run
+from attnviz.core import edit
+from attnviz.core.resize import resize
+from attnviz.files import from_json, store, to_json
+from attnviz.files.exports import FORMATS_OUT
+from attnviz.files.link import decode, encode
+from attnviz.ui import address
+from attnviz.ui.page import VIEWS
+from tests.ui.test_script import APP, START, go, notes, press, problem, scenario, trace
+from tests.ui.test_script import edit as type_in
+from tests.ui.test_views import charts, open_view, words
+
+EDITED = edit.set_cells(START, "w_q", {(1, 0, 0): 0.1 + 0.2})[0]
+
+
+def opened(**parts: str) -> AppTest:
+    test = AppTest.from_file(APP, default_timeout=30)
+    for name, value in parts.items():
+        test.query_params[name] = value
+    go(test)
+    return test
+
+
+def parts(app: AppTest) -> dict[str, str]:
+    return {
+        name: value[-1] if isinstance(value, list) else value
+        for name, value in app.query_params.items()
+    }
+
+
+def again(app: AppTest) -> AppTest:
+    """Another visit of the address."""
+    return opened(**parts(app))
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return opened()
+
+
+def upload(app: AppTest, field: str, name: str, data: bytes) -> None:
+    uploader = next(u for u in app.file_uploader if str(u.key).startswith(field))
+    uploader.set_value((name, data, "application/octet-stream"))
+    go(app)
+
+
+def archive(**arrays: Any) -> bytes:
+    data = io.BytesIO()
+    np.savez(data, **arrays)
+    return data.getvalue()
+
+
+def test_the_address_knows_every_view() -> None:
+    assert address.SETTINGS["view"] == tuple(VIEWS)
+
+
+def test_a_new_page_has_a_bare_address(app: AppTest) -> None:
+    assert parts(app) == {}
+    type_in(app, "w_q_1", {0: {"d0": "7"}})
+    assert "s" in parts(app)
+    press(app, "undo")
+    assert parts(app) == {}
+
+
+def test_an_edit_is_in_the_address_bit_for_bit(app: AppTest) -> None:
+    type_in(app, "w_q_1", {0: {"d0": "0.30000000000000004"}})
+    assert len(parts(app)["s"]) < 200
+    back = again(app)
+    assert scenario(back).same(EDITED)
+    for key, array in trace(app).values.arrays.items():
+        assert trace(back)[key].tobytes() == array.tobytes()
+
+
+def test_place_and_settings_are_in_the_address(app: AppTest) -> None:
+    app.segmented_control(key="heads").set_value("head 1")
+    app.selectbox(key="decimals").set_value("4")
+    app.radio(key="tokens_as").set_value("columns")
+    app.pills(key="token").set_value("league")
+    go(app)
+    open_view(app, "Step by step")
+    app.segmented_control(key="step").set_value(4)
+    go(app)
+    back = again(app)
+    now, then = back.session_state["attnviz"], app.session_state["attnviz"]
+    assert (now.chosen.key, now.chosen.index) == (then.chosen.key, then.chosen.index)
+    assert now.chosen.key == "scores"
+    assert (now.head, now.token) == (0, 1)
+    assert back.segmented_control(key="view").value == "Step by step"
+    assert back.segmented_control(key="heads").value == "head 1"
+    assert back.selectbox(key="decimals").value == "4"
+    assert back.radio(key="tokens_as").value == "columns"
+    assert parts(back) == parts(app)
+
+
+def test_a_prepared_slide_opens_for_the_projector() -> None:
+    app = opened(presenting="true", cell="output.1.2", head="1")
+    assert app.session_state["attnviz"].chosen.key == "output"
+    assert list(charts(app)) == [key for key in charts(app) if key.startswith("step")]
+    app.button(key="step_back").click().run()
+    press(app, "step_back")
+    assert "head 1 of 2" in words(app)
+    assert list(charts(app)) == [key for key in charts(app) if key.startswith("step")]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_in_the_address(app: AppTest, name: str) -> None:
+    app.selectbox(key="preset").set_value(name)
+    go(app)
+    assert scenario(again(app)).same(PRESETS[name])
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"s": encode(EDITED)[:-4]}, "damaged"),
+        ({"s": "x"}, "damaged"),
+        ({"s": ""}, "damaged"),
+        ({"s": "9abc"}, "newer"),
+        ({"id": "../../etc"}, "no id of a state"),
+        ({"id": "0" * 32}, "not kept here"),
+        ({"view": "nowhere"}, "“nowhere”"),
+    ],
+)
+def test_a_damaged_address_opens_the_default_and_says_so(bad: Mapping[str, str], said: str) -> None:
+    app = opened(**bad)
+    assert scenario(app).same(START)
+    assert said in problem(app)
+    assert "address" in words(app)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cell": "attention.9.9.9"},
+        {"cell": "no.1"},
+        {"cell": "attention"},
+        {"cell": "attention." + "9" * 400},
+        {"heads": "9"},
+        {"heads": "x"},
+        {"head": "99999"},
+        {"head": "-1"},
+        {"token": "9"},
+        {"token": "٣"},
+        {"decimals": "7"},
+        {"unknown": "1"},
+    ],
+)
+def test_odd_places_do_no_harm(odd: Mapping[str, str]) -> None:
+    assert scenario(opened(**odd)).same(START)
+
+
+def large() -> Any:
+    numbers = np.random.RandomState(0).standard_normal((2, 64, 32))
+    cells = {index: float(numbers[index]) for index in np.ndindex(*numbers.shape)}
+    return edit.set_cells(resize(START, d_model=64, d_k=32)[0], "w_q", cells)[0]
+
+
+def test_a_large_state_is_kept_under_an_id(app: AppTest) -> None:
+    wanted = large()
+    open_view(app, "Take away")
+    upload(app, "open", "large.json", to_json(wanted))
+    assert parts(app).keys() == {"view", "id"}
+    assert scenario(again(app)).same(wanted)
+    assert "opens on this machine" in words(app)
+    go(app)
+    assert len(list(store.folder().iterdir())) == 1
+
+
+def test_a_large_state_that_cannot_be_kept_is_told_of(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: bytes) -> str:
+        raise OSError
+
+    monkeypatch.setattr(store, "put", fail)
+    open_view(app, "Take away")
+    upload(app, "open", "large.json", to_json(large()))
+    assert "too large for the address" in notes(app)
+    assert parts(app) == {"view": "take-away"}
+
+
+def test_every_format_has_a_button_and_its_line(app: AppTest) -> None:
+    open_view(app, "Take away")
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert labels == [*(entry.label for entry in FORMATS_OUT.values()), "Save"]
+    for entry in FORMATS_OUT.values():
+        assert entry.says in words(app)
+
+
+def test_what_a_format_cannot_hold_is_refused_before(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnviz.files.exports.script.MAX_NUMBERS", 10)
+    open_view(app, "Take away")
+    off = [button.proto.label for button in app.get("download_button") if button.proto.disabled]
+    assert off == ["NumPy script", "PyTorch script", "Jupyter notebook"]
+    assert "too many numbers for a script" in words(app)
+
+
+def test_the_picture_follows_the_stage(app: AppTest) -> None:
+    open_view(app, "Take away")
+    for key in trace(app).values.arrays:
+        app.selectbox(key="taken").set_value(key)
+        go(app)
+        assert len(charts(app)) == 1
+
+
+def test_a_saved_state_opens_and_can_be_undone(app: AppTest) -> None:
+    open_view(app, "Take away")
+    upload(app, "open", "mine.json", to_json(EDITED))
+    assert scenario(app).same(EDITED)
+    assert "Opened mine.json." in notes(app)
+    press(app, "undo")
+    assert scenario(app).same(START)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1, 2]", to_json(EDITED)[:-9], b"\x80\x04."])
+def test_a_file_that_is_no_state_leaves_all_as_it_is(app: AppTest, data: bytes) -> None:
+    open_view(app, "Take away")
+    upload(app, "open", "bad.json", data)
+    assert scenario(app).same(START)
+    assert "bad.json" in problem(app)
+
+
+def test_the_link_opens_what_it_says(app: AppTest) -> None:
+    type_in(app, "w_q_1", {0: {"d0": "0.30000000000000004"}})
+    open_view(app, "Take away")
+    app.segmented_control(key="link_opens").set_value("Present")
+    go(app)
+    link = app.code[0].value
+    assert "presenting=true" in link
+    text = next(p for p in link.partition("?")[2].split("&") if p.startswith("s="))
+    assert decode(text[2:]).same(EDITED)
+    assert "Opens walkthrough: “major league baseball”, 2 heads, d_model 4" in words(app)
+
+
+def test_a_layer_is_found_and_used(app: AppTest) -> None:
+    rng = np.random.RandomState(1)
+    tables = {
+        "in_proj_weight": rng.standard_normal((18, 6)),
+        "in_proj_bias": rng.standard_normal(18),
+        "out_proj.weight": rng.standard_normal((6, 6)),
+        "out_proj.bias": rng.standard_normal(6),
+    }
+    open_view(app, "Take away")
+    upload(app, "import", "layer.npz", archive(**tables))
+    assert "in_proj_weight18 × 6" in words(app).replace("</td>", "").replace("<td>", "").replace(
+        "</th>", ""
+    )
+    assert "does not say how many heads" in words(app)
+    app.selectbox(key="layer_heads").set_value(3)
+    go(app)
+    press(app, "use_layer")
+    assert problem(app) == ""
+    params = scenario(app).params
+    assert params.w_q.shape == (3, 6, 2)
+    np.testing.assert_array_equal(params.w_q[1], tables["in_proj_weight"][2:4].T)
+    press(app, "undo")
+    assert scenario(app).same(START)
+
+
+def test_one_table_goes_where_it_is_told(app: AppTest) -> None:
+    open_view(app, "Take away")
+    upload(app, "import", "one.csv", b"1,2,3,4\n5,6,7,8\n")
+    app.selectbox(key="one_into").set_value(("w_k", 0))
+    go(app)
+    assert "expected 4 × 2, got 2 × 4" in words(app)
+    assert "Transposed it does." in words(app)
+    app.toggle(key="one_turned").set_value(True)
+    go(app)
+    press(app, "put_in")
+    np.testing.assert_array_equal(scenario(app).params.w_k[0], [[1, 5], [2, 6], [3, 7], [4, 8]])
+    np.testing.assert_array_equal(scenario(app).params.w_k[1], START.params.w_k[1])
+    press(app, "undo")
+    press(app, "discard")
+    assert scenario(app).same(START)
+    assert app.session_state["attnviz"].found is None
+
+
+def test_every_table_takes_a_whole_one(app: AppTest) -> None:
+    open_view(app, "Take away")
+    for name in ("x", "w_q", "w_o"):
+        array = np.array(trace(app)[name]) + 1
+        upload(app, "import", "one.npz", archive(table=array))
+        app.selectbox(key="one_into").set_value((name, None))
+        go(app)
+        press(app, "put_in")
+        np.testing.assert_array_equal(trace(app)[name], array)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("model.pt", "never reads pickles"), ("a.npy", "damaged"), ("a.xyz", "not read")],
+)
+def test_files_that_are_not_read_are_one_sentence(app: AppTest, name: str, said: str) -> None:
+    open_view(app, "Take away")
+    upload(app, "import", name, b"nonsense")
+    assert said in problem(app)
+    assert scenario(app).same(START)
+
+
+def test_saving_is_the_identical_trace(tmp_path: Path) -> None:
+    back = run(from_json(to_json(EDITED)))
+    for key, array in run(EDITED).values.arrays.items():
+        assert back[key].tobytes() == array.tobytes()
