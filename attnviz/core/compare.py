@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array
+from attnviz.core.config import CHOICES
 from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
@@ -32,8 +33,8 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
     ]
     for mine, theirs in ((a.sizes, b.sizes), (a.config, b.config)):
         found += [
-            f"{item.name}: {_choice(getattr(mine, item.name))}"
-            f" → {_choice(getattr(theirs, item.name))}"
+            f"{item.name}: {_choice(item.name, getattr(mine, item.name))}"
+            f" → {_choice(item.name, getattr(theirs, item.name))}"
             for item in fields(mine)
             if getattr(mine, item.name) != getattr(theirs, item.name)
         ]
@@ -70,9 +71,9 @@ def _tables(scenario: Scenario) -> dict[str, NDArray[Any]]:
     return {**scenario.tables(), "mask": scenario.mask, "keep": scenario.keep}
 
 
-def _choice(value: object) -> str:
+def _choice(name: str, value: object) -> str:
     if value is None:
-        return "default"
+        return (CHOICES[name].none if name in CHOICES else "") or "default"
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):
@@ -107,7 +108,7 @@ def _cell(value: Any) -> str:
 
 
 def difference(a: Trace, b: Trace, key: str) -> Array:
-    """B - A of one array, cell by cell; where both are minus infinity the difference is 0.
+    """B - A of one array, cell by cell, of the heads that both have; of two -inf it is 0.
 
     Raises:
         ScenarioError: one of them has no such array, or their shapes differ.
@@ -116,6 +117,9 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
         if key not in trace:
             raise ScenarioError("is not computed there", where=f"{name}, {key}")
     mine, theirs = a[key], b[key]
+    if mine.ndim == theirs.ndim == 3:  # heads that both have
+        shared = min(len(mine), len(theirs))
+        mine, theirs = mine[:shared], theirs[:shared]
     if mine.shape != theirs.shape:
         raise ScenarioError(
             "A and B have different shapes, so there is no difference cell by cell",

@@ -20,6 +20,9 @@ def latex_text(text: str) -> str:
     return r"\text{" + "".join(_LATEX_ESCAPES.get(char, char) for char in text) + "}"
 
 
+MANY_TERMS = 12  # of a sum; longer ones are cut to their largest terms
+
+
 @dataclass(frozen=True)
 class Term:
     """One term of a sum or quotient: what it is called, its two parts, what they give."""
@@ -76,6 +79,14 @@ class Derivation:
     def operands(self) -> tuple[Cell, ...]:
         """Every cell that the number is made of, each once."""
         return cells(self.expr)
+
+    @cached_property
+    def largest_operands(self) -> tuple[Cell, ...]:
+        """The same, those of a sum's largest terms first where it has many."""
+        if not isinstance(self.expr, Sum) or len(self.expr.terms) <= MANY_TERMS:
+            return self.operands
+        by_size = sorted(self.expr.terms, key=lambda term: -abs(term.value))
+        return cells(Sum(tuple(by_size)))
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

@@ -246,6 +246,9 @@ def set_config(scenario: Scenario, **choices: Any) -> Change:
     note = ""
     if scenario.config.project and not config.project:
         note = "The concatenated heads are the result; W_O is kept."
+    elif config.project and not scenario.config.project and scenario.params.w_o is not None:
+        rows, columns = scenario.params.w_o.shape
+        note = f"W_O is applied again, {rows} × {columns}; what sizes added is from the seed."
     if config.start != scenario.config.start:
         scenario, note = start_from_qkv(scenario, config.start == "qkv")
     return replace(scenario, config=config), note

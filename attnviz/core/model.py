@@ -68,11 +68,16 @@ class Sizes:
                 where="n_kv_heads",
                 expected="one of " + ", ".join(map(str, legal)),
             )
-        width = max(self.d_k, self.d_v, self.d_out)
-        cells = self.n_heads * max(self.d_model, self.context_width, self.d_v) * width
+        tables = (
+            (self.n_heads, self.d_model, self.d_k),
+            (self.kv_heads, self.context_width, max(self.d_k, self.d_v)),
+            (self.n_heads, self.d_v, self.d_out),
+        )
+        heads, rows, columns = max(tables, key=lambda shape: shape[0] * shape[1] * shape[2])
+        cells = heads * rows * columns
         if cells > MAX_CELLS:
             raise LimitError(
-                f"{self.n_heads} heads of {self.d_model} x {width} need {cells:,} cells in a table",
+                f"{heads} heads of {rows} x {columns} need {cells:,} cells in a table",
                 where="sizes",
                 expected=f"at most {MAX_CELLS:,}",
                 hint="Take fewer heads or smaller sizes.",
@@ -89,12 +94,26 @@ class Sizes:
         return self.d_context or self.d_model
 
 
+def _nearest(value: Any, limit: int) -> str:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return "Type a whole number."
+    if not np.isfinite(number) or isinstance(value, bool):
+        return "Type a whole number."
+    return f"The nearest legal value is {min(max(round(number), 1), limit)}."
+
+
 def check_size(name: str, value: Any) -> None:
     """Refuse a size that is no whole number within its limits, with the nearest legal one."""
     limit = MAX_HEADS if name.endswith("heads") else MAX_SIZE
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise LimitError(
-            "not a whole number", where=name, expected=f"1 to {limit}", got=repr(value)
+            "not a whole number",
+            where=name,
+            expected=f"1 to {limit}",
+            got=repr(value),
+            hint=_nearest(value, limit),
         )
     if not 1 <= value <= limit:
         raise LimitError(

@@ -8,9 +8,9 @@ import numpy as np
 from attnviz.core.arrays import Array, frozen
 from attnviz.core.cells import Change, editable
 from attnviz.core.draw import drawn, shape_of
-from attnviz.core.errors import AttnvizError, LimitError, ScenarioError, check_names
+from attnviz.core.errors import AttnvizError, LimitError, ScenarioError, ShapeError, check_names
 from attnviz.core.follow import follow_sizes
-from attnviz.core.model import Params, Sizes, check_size
+from attnviz.core.model import MAX_HEADS, Params, Sizes, check_size
 from attnviz.core.run import check_count
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import TABLES
@@ -86,6 +86,19 @@ def _new_sizes(scenario: Scenario, changed: Mapping[str, int | None]) -> Sizes:
 
     try:
         return made(**changed)
+    except ShapeError as error:
+        wanted, shared = changed.get("n_heads"), scenario.sizes.kv_heads
+        if wanted is None or changed.get("n_kv_heads"):
+            raise
+        legal = range(shared, MAX_HEADS + 1, shared)
+        nearest = sorted(sorted(legal, key=lambda n: abs(n - wanted))[:2])
+        raise ShapeError(
+            error.message,
+            where="n_heads",
+            expected=f"a multiple of {shared}",
+            got=str(wanted),
+            hint=f"The nearest legal values are {' and '.join(map(str, nearest))}.",
+        ) from error
     except LimitError as error:
         if len(changed) != 1:
             raise

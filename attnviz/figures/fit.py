@@ -7,9 +7,9 @@ from attnviz.figures.blocks import Parts
 from attnviz.figures.labels import text_width
 from attnviz.figures.panel import Panel
 from attnviz.figures.places import label_width, widest_label
-from attnviz.figures.view import Sizes, View
+from attnviz.figures.view import PROJECTOR, Sizes, View
 
-HALL_LETTERS = 20  # px of the smallest letters from which on a picture is meant for a hall
+HALL_ROW = 50  # px of a row of cells from which on a picture is meant for a hall
 HALL_HEIGHT, PAGE_HEIGHT = 600, 640
 HALL_CELLS = (
     (4, (120.0, 84.0)),
@@ -57,11 +57,17 @@ class Cells:
 
 def is_hall(sizes: Sizes) -> bool:
     """Whether a picture is for a hall: everything in large letters and within a height."""
-    return sizes.small_cell >= HALL_LETTERS
+    return sizes.row >= HALL_ROW
 
 
 def max_height(sizes: Sizes) -> int:
-    return HALL_HEIGHT if is_hall(sizes) else PAGE_HEIGHT
+    """Px that a picture may be high."""
+    return int(HALL_HEIGHT * _share(sizes)) if is_hall(sizes) else PAGE_HEIGHT
+
+
+def _share(sizes: Sizes) -> float:
+    """How large a picture for a hall is beside one for 1920x1080; smaller for lower screens."""
+    return sizes.row / PROJECTOR.row
 
 
 def choices(parts: Parts, view: View, tokens: int) -> Iterator[Cells]:
@@ -69,7 +75,8 @@ def choices(parts: Parts, view: View, tokens: int) -> Iterator[Cells]:
     sizes, panels = view.sizes, (*parts.operands, parts.result)
     if is_hall(sizes):
         fitting = [at for at, (most, _) in enumerate(HALL_CELLS) if tokens <= most]
-        planned = HALL_CELLS[fitting[0] if fitting else -1][1]
+        wide, high = HALL_CELLS[fitting[0] if fitting else -1][1]
+        planned = (wide * _share(sizes), high * _share(sizes))
         letters = (sizes.cell, sizes.detail, sizes.small_cell)
         plans = [(planned, letters[at]) for at in fitting]
     else:

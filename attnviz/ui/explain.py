@@ -11,6 +11,7 @@ from attnviz.ui.parts import block, escape_label, line, row, span
 from attnviz.ui.session import place
 
 MAX_BUTTONS = 8
+MORE_WIDTH = 220  # px
 MAX_STEPS_BACK = 3
 
 
@@ -70,7 +71,7 @@ def _copy(derivation: Derivation, decimals: int | None) -> None:
 def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
     """Back along the way, and down to the numbers that this one is made of."""
     now = state.session()
-    operands = () if derivation.given else derivation.operands
+    operands = () if derivation.given else derivation.largest_operands
     with st.container(horizontal=True, gap="xsmall", key="ways"):
         for step, cell in list(enumerate(now.trail))[-MAX_STEPS_BACK:]:
             st.button(
@@ -83,13 +84,28 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
             )
         for number, cell in enumerate(operands[:MAX_BUTTONS]):
             st.button(
-                escape_label(f"{cell.label} {format_number(cell.value, decimals)}"),
+                escape_label(_named(cell, decimals)),
                 key=f"operand_{number}",
                 help="Where does this number come from?",
                 on_click=state.choose,
                 args=(cell,),
                 kwargs={"deeper": True},
             )
-        if len(operands) > MAX_BUTTONS:
-            more = len(operands) - MAX_BUTTONS
-            st.html(line("note", f"and {more} more: click them in the pictures and tables."))
+        rest = operands[MAX_BUTTONS:]
+        if rest:
+            key = state.show("more_operands", None)
+            st.selectbox(
+                "More numbers",
+                range(len(rest)),
+                index=None,
+                placeholder=f"{len(rest)} more",
+                format_func=lambda place: _named(rest[place], decimals),
+                key=key,
+                label_visibility="collapsed",
+                width=MORE_WIDTH,
+                on_change=lambda: state.choose(rest[state.setting(key)], deeper=True),
+            )
+
+
+def _named(cell: Cell, decimals: int | None) -> str:
+    return f"{cell.label} {format_number(cell.value, decimals)}"

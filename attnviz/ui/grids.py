@@ -10,8 +10,8 @@ from attnviz.core.arrays import Array
 from attnviz.parsing import parse_block
 from attnviz.tables import EditResult, apply_edits, only_bits, place_block
 from attnviz.ui import state
+from attnviz.ui.editor import Editor
 from attnviz.ui.inputs import numbers, set_cells
-from attnviz.ui.session import Editor
 
 ONE_ROW = "all"  # the name of the row of a list: it goes for all of them
 Part = tuple[Array, tuple[str, ...], tuple[str, ...]]

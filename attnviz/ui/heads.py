@@ -90,4 +90,4 @@ def table_head(trace: Trace, heads: list[int]) -> int:
     axis = trace.axes(chosen.key)[0]
     if axis == "kv_head":
         return chosen.index[0] * (len(trace["attention"]) // len(trace[chosen.key]))
-    return chosen.index[0] if axis == "head" else heads[0]
+    return chosen.index[0] if axis == "head" else state.session().head

@@ -108,7 +108,7 @@ def history_buttons() -> None:
     """Undo, redo, reset, present."""
     now = state.session()
     for label, icon, stack, keys, command in (
-        ("Undo", ":material/undo:", now.past, "Ctrl+Z", state.undo),
+        ("Undo", ":material/undo:", now.past or now.draft_is_last, "Ctrl+Z", state.undo),
         ("Redo", ":material/redo:", now.future, "Ctrl+Shift+Z", state.redo),
     ):
         st.button(

@@ -1,8 +1,6 @@
 """What one visitor's page holds, and how it changes; plain Python without Streamlit."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -16,61 +14,16 @@ from attnviz.core import (
     edit,
     run,
 )
-from attnviz.core.arrays import Array
 from attnviz.core.config import OPTIONAL
 from attnviz.core.expr import Cell
-from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.core.stages import ROWS
 from attnviz.files.imports import Candidate, Found
+from attnviz.ui.editor import Editor
 from attnviz.ui.inputs import TABLES, holds, numbers
 
 MAX_HISTORY = 200
-Typed = dict[tuple[int, str], str | None]  # (row position, column name) -> text
-
-
-@dataclass
-class Editor:
-    """One table editor on the page.
-
-    The browser keeps what was typed over the base that it was given, and asks for another run
-    when a base already holds it. So an editor keeps the base that it began with.
-
-    Args:
-        base: the table as the editor was given it, rows and columns as on the screen.
-        columns: the names of its columns.
-        table, head: which table; head is None where it has none.
-        title: how it is called in a sentence.
-        columns_first: whether it is shown with rows and columns exchanged.
-        typed: what was typed over the base and has been dealt with.
-    """
-
-    base: Array
-    columns: tuple[str, ...]
-    table: str = ""
-    head: int | None = None
-    title: str = ""
-    columns_first: bool = False
-    typed: Typed = field(default_factory=dict)
-
-    def fresh(
-        self, edited_rows: Mapping[Any, Mapping[str, Any]]
-    ) -> dict[int | str, dict[str, Any]]:
-        """What is new in what the browser reports; a cell set back is left out of its report."""
-        now: Typed = {
-            (int(row), name): text
-            for row, cells in edited_rows.items()
-            for name, text in cells.items()
-        }
-        new: Typed = {at: text for at, text in now.items() if self.typed.get(at, self) != text}
-        for row, name in self.typed.keys() - now.keys():
-            new[row, name] = number_text(self.base[row, self.columns.index(name)])
-        self.typed = now
-        rows: dict[int | str, dict[str, Any]] = {}
-        for (row, name), text in new.items():
-            rows.setdefault(row, {})[name] = text
-        return rows
 
 
 @dataclass(frozen=True)
@@ -113,6 +66,7 @@ class Session:
         refused: the one sentence on a change that was not made.
         notes: sentences on what a change did.
         draft: a text that was refused and still stands in its field.
+        draft_is_last: whether nothing was changed since, so that undo takes the draft back.
         opened: those of `HELD` that a person has opened, before anything is set there.
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
@@ -138,6 +92,7 @@ class Session:
     refused: str = ""
     notes: tuple[str, ...] = ()
     draft: Draft | None = None
+    draft_is_last: bool = False
     opened: frozenset[str] = frozenset()
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
@@ -163,12 +118,14 @@ class Session:
     @property
     def problem(self) -> str:
         """The one sentence on what is not as it was asked for; empty when all is well."""
-        return self.refused or (str(self.draft.error) if self.draft else "")
+        return self.refused or (str(self.draft.error) if self.draft_is_last and self.draft else "")
 
     @property
     def hint(self) -> bool:
         """Whether the problem is no mistake, such as an empty text."""
-        return not self.refused and self.draft is not None and self.draft.hint
+        return (
+            bool(self.problem) and not self.refused and self.draft is not None and self.draft.hint
+        )
 
     @property
     def query(self) -> int:
@@ -215,6 +172,7 @@ class Session:
         trace = run(scenario)
         if note:
             self.notes += (note,)
+        self.draft_is_last = False
         if not scenario.same(self.scenario):
             self.past = [*self.past[-MAX_HISTORY + 1 :], self.scenario]
             self.future = []
@@ -222,7 +180,10 @@ class Session:
 
     def undo(self) -> None:
         """Back to the scenario before the last change."""
-        if self.past:
+        if self.draft_is_last:
+            self.quiet()
+            self.draft, self.draft_is_last, self.notes = None, False, ("Undone.",)
+        elif self.past:
             self.future.append(self.scenario)
             self._go(self.past.pop(), "Undone.")
 
@@ -234,7 +195,12 @@ class Session:
 
     def _go(self, scenario: Scenario, note: str) -> None:
         self.quiet()
-        self.notes, self.draft = (note,), None
+        self.notes = (note,)
+        if (scenario.text, scenario.context_text) != (
+            self.scenario.text,
+            self.scenario.context_text,
+        ):
+            self.draft = None
         self.show(scenario, run(scenario))
 
     def show(self, scenario: Scenario, trace: Trace, typed_into: str = "") -> None:
@@ -242,11 +208,11 @@ class Session:
         for table in TABLES:
             if table != typed_into and not _same_table(self.scenario, scenario, table):
                 self.begin_anew(table)
+        if trace.tokens != self.trace.tokens:
+            self.token = None
         self.scenario, self.trace = scenario, trace
         self.head = min(self.head, scenario.sizes.n_heads - 1)
         self.revealed = None
-        if self.token is not None and self.token >= len(trace.tokens):
-            self.token = None
         self.chosen = still(trace, self.chosen) or opening_cell(trace)
         kept = (still(trace, cell) for cell in self.trail)
         self.trail = tuple(cell for cell in kept if cell is not None)
@@ -278,9 +244,13 @@ class Session:
 
     @property
     def step(self) -> int:
-        """The place of the chosen cell's stage among the stages; a table belongs to the first."""
-        keys = [stage.key for stage in self.trace.stages]
-        return keys.index(self.chosen.key) if self.chosen.key in keys else 0
+        """The place of the chosen cell's stage; a table belongs to the stage that reads it."""
+        key, stages = self.chosen.key, self.trace.stages
+        for step, stage in enumerate(stages):
+            if stage.key == key:
+                return step
+        readers = (key in stage.op.inputs(self.trace.values) for stage in stages)
+        return next((step for step, reads in enumerate(readers) if reads), 0)
 
     def go_to(self, step: int, head: int | None = None) -> None:
         """Open the same place in another stage, or another head."""

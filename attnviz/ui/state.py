@@ -184,7 +184,7 @@ def set_text(text: str, field: str = "text") -> None:
         if now.draft is not None and now.draft.field == field:
             now.draft = None
     except AttnvizError as error:
-        now.draft = Draft(text, error, field)
+        now.draft, now.draft_is_last = Draft(text, error, field), True
 
 
 def take_picture(key: str) -> None:
@@ -282,11 +282,6 @@ def back_to(step: int) -> None:
 
 
 # Views.
-
-
-def view_name() -> str:
-    """The view that is open."""
-    return str(setting("view", "Explore"))
 
 
 def presenting() -> bool:

@@ -1,7 +1,5 @@
 """The stages one at a time: as a page, and large for the projector."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from attnviz.core.stage import Stage
@@ -9,10 +7,9 @@ from attnviz.core.trace import Trace
 from attnviz.figures import LARGE, PROJECTOR, Marks, View, equation
 from attnviz.ui import state
 from attnviz.ui.explain import arithmetic, explanation
-from attnviz.ui.heads import ROOMY_TOKENS
 from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
 
-COLUMNS = (3, 2)  # of a small picture and what is said of it
+COLUMNS = (2, 3)  # what happens and why, and where a number comes from
 HALL_HEIGHT = 1080  # px that the projector's sizes are made for
 SMALLER = 0.95  # of it; below, letters are made smaller too
 STRONG = "high contrast"  # the palette for washed-out projectors
@@ -45,16 +42,11 @@ def step_by_step(trace: Trace, heads: list[int]) -> None:
         line("step-why", trace.in_words(stage.why)),
     )
     view = state.view(sizes=LARGE)
-    if len(trace.tokens) > ROOMY_TOKENS:
-        block(*words, key="step_words")
-        _picture(trace, stage, view)
-        explanation(trace, view.decimals)
-        return
+    _picture(trace, stage, view)
     left, right = st.columns(COLUMNS, gap="medium")
     with left:
-        _picture(trace, stage, replace(view, width=int(view.width * COLUMNS[0] / sum(COLUMNS))))
-    with right:
         block(*words, key="step_words")
+    with right:
         explanation(trace, view.decimals)
 
 

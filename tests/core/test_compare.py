@@ -30,7 +30,7 @@ def test_a_single_cell_is_named_with_both_values() -> None:
 
 def test_differences_name_choices_words_and_sizes() -> None:
     other, _ = edit.set_config(START, scale=1.0)
-    assert differences(START, other) == ("scale: default → 1",)
+    assert differences(START, other) == ("scale: 1/√d_k → 1",)
     other, _ = edit.set_text(START, "major league cat")
     assert differences(START, other) == ("tokens: major league baseball → major league cat",)
     other, _ = edit.resize(START, d_k=3)

@@ -35,7 +35,7 @@ CHANGED: dict[str, tuple[Scenario, list[str]]] = {
         edit.set_text(START, "major league cricket")[0],
         ["tokens: major league baseball → major league cricket"],
     ),
-    "no scaling": (edit.set_config(START, scale=1.0)[0], ["scale: default → 1"]),
+    "no scaling": (edit.set_config(START, scale=1.0)[0], ["scale: 1/√d_k → 1"]),
     "another seed": (replace(START, seed=3), ["seed: 0 → 3"]),
     "another example": (replace(START, preset=""), ["example: walkthrough → none"]),
     "a second text": (

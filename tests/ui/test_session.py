@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from attnviz.core import LimitError, edit
-from attnviz.ui.session import Editor, Session
+from attnviz.ui.editor import Editor
+from attnviz.ui.session import Session
 
 
 def editor() -> Editor:
