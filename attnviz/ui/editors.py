@@ -102,7 +102,7 @@ def _frame(numbers: bytes, rows: tuple[str, ...], columns: tuple[str, ...]) -> p
 
 
 def shown(trace: Trace, head: int) -> list[Grid]:
-    """All tables of one head; where one has to scroll, or many, all are shown small, for the pictures' sake."""
+    """All tables of one head; small where there are many, or one that has to scroll anyway."""
     columns_first = state.setting("tokens_as") == "columns"
     tables = state.session().shown_tables()
     grids = [_grid(trace, table, head, columns_first) for table in tables]
