@@ -16,7 +16,7 @@ from attnviz.figures.palettes import PALETTES, Inks, Stops, inks, rgb
 from attnviz.figures.view import Spec, View
 from attnviz.figures.words import note
 
-CLEAREST, DENSEST = 0.15, 0.85  # how opaque the colours of 0 and of the largest weight are
+CLEAREST, DENSEST = 0.15, 0.75  # how opaque the colours of 0 and of the largest weight are
 MAX_SIDE = 320  # px of a picture on the page
 STRIP, STEPS = 10, 12  # px of the height of the strip of colours, and its steps
 FOOT = 3  # lines below the picture

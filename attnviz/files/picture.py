@@ -58,7 +58,6 @@ def read_picture(data: bytes, name: str = "", grid: tuple[int, int] = GRID) -> A
             "this is no picture that can be read, or a broken one",
             where=where,
             expected=" or ".join(FORMATS),
-            hint="The old picture stays.",
         ) from error
 
 

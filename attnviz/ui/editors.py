@@ -102,12 +102,13 @@ def _frame(numbers: bytes, rows: tuple[str, ...], columns: tuple[str, ...]) -> p
 
 
 def shown(trace: Trace, head: int) -> list[Grid]:
-    """All tables of one head; where they are large they are shown small, for the pictures' sake."""
+    """All tables of one head; small where there are many, or one that has to scroll anyway."""
     columns_first = state.setting("tokens_as") == "columns"
     tables = state.session().shown_tables()
     grids = [_grid(trace, table, head, columns_first) for table in tables]
     room = state.session().room[0]
-    if sum(grid.width for grid in grids) <= MANY_LINES * room:
+    scroll = any(grid.width == MAX_TABLE for grid in grids)
+    if not scroll and sum(grid.width for grid in grids) <= MANY_LINES * room:
         return grids
     third = room // ABREAST - BETWEEN
     return [replace(grid, most=third, n_rows=FEW_ROWS_SHOWN) for grid in grids]

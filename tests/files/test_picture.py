@@ -129,7 +129,7 @@ def test_what_is_broken_or_something_else_gives_one_sentence(kind: str) -> None:
         read_picture(BROKEN[kind], "x.png")
     assert str(caught.value) == (
         "picture x.png: this is no picture that can be read, or a broken one "
-        "(expected PNG or JPEG). The old picture stays."
+        "(expected PNG or JPEG)."
     )
 
 
