@@ -1,7 +1,7 @@
 """Reload, the back button, another server, downloads and uploads, as a browser does them."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -175,9 +175,8 @@ def test_another_server_opens_small_and_large_states(browser: Browser, tmp_path:
 
 
 @pytest.fixture
-def taking(open_app: Callable[..., Driver]) -> Iterator[Driver]:
-    driver = open_app(query=f"?s={encode(EDITED)}&view=take-away")
-    yield driver
+def taking(open_app: Callable[..., Driver]) -> Driver:
+    return open_app(query=f"?s={encode(EDITED)}&view=take-away")
 
 
 def test_every_file_arrives(taking: Driver) -> None:
