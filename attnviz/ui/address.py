@@ -13,7 +13,7 @@ from attnviz.core.expr import Cell
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.files import from_json, store, to_json
-from attnviz.files.link import MAX_LENGTH, decode, encode
+from attnviz.files.link import decode, encode
 from attnviz.ui.session import Session, opening_cell, place
 
 # What a person set beside the scenario -> what it can be; the first is how the page opens.
@@ -28,7 +28,6 @@ SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
 ALL = "all"
 LINK, KEPT = "s", "id"
 OURS = (LINK, KEPT, *SETTINGS, "heads", "head", "cell", "token")
-MAX_ADDRESS = 4 * MAX_LENGTH  # letters that are looked at
 NOT_KEPT = "This state is too large for the address bar; save it, or a reload loses it."
 _CELL = re.compile(r"([a-z0-9_]{1,20})((?:\.[0-9]{1,5}){1,3})")
 

@@ -265,9 +265,6 @@ const room = new ResizeObserver(() => {
   waiting = setTimeout(tellRoom, SETTLED_MS);
 });
 
-// The back and forward buttons change the address; the server shows what it asks for.
-const onHistory = () => send("address", location.search);
-
 let watchers = null;
 
 function install() {
@@ -281,7 +278,6 @@ function install() {
   });
   if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
   document.addEventListener("keydown", onKey, true);
-  window.addEventListener("popstate", onHistory);
   room.observe(document.querySelector("[data-testid=stMain]"));
   watchers = [changes, runs, sizes, room];
   look();
@@ -295,7 +291,6 @@ export default function ({ setTriggerValue, data }) {
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());
     document.removeEventListener("keydown", onKey, true);
-    window.removeEventListener("popstate", onHistory);
     watchers = null;
   };
 }

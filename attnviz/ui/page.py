@@ -37,6 +37,7 @@ _bridge = st.components.v2.component(
 
 def page() -> None:
     """Everything a visitor sees."""
+    state.follow_address()
     sidebar()
     now = state.session()
     now.side_shows = now.side()
@@ -64,7 +65,6 @@ def main() -> None:
         on_cell_change=state.clicked,
         on_room_change=state.measured,
         on_paste_change=grids.pasted,
-        on_address_change=state.went,
     )
     state.keep_address()
 

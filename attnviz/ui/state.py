@@ -4,8 +4,9 @@ The only module that touches `st.session_state` and the address bar.
 """
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from attnviz.ui.session import Draft, Session, opening_cell
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS, HEAD = "all heads", "head "
 TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
+ON_ITS_WAY = 0.6  # seconds that a new address may take to the browser
 MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
 
 
@@ -75,10 +77,14 @@ def keep_address() -> None:
     """Write what has changed into the address bar; what was opened stays as it was written."""
     now = session()
     parts = address_parts()
-    if now.address is not None and parts != now.address:
-        others = {k: v for k, v in st.query_params.to_dict().items() if k not in address.OURS}
-        st.query_params.from_dict({**others, **parts})
-    now.address = parts
+    if now.address is not None and parts != now.shown_as:
+        others = st.query_params.to_dict().items() - _own_parts().items()
+        st.query_params.from_dict({**dict(others), **parts})
+        now.addressed_at = monotonic()
+        now.address = parts
+    elif now.address is None:
+        now.address = _own_parts()
+    now.shown_as = parts
 
 
 def address_parts(settings: Mapping[str, object] | None = None) -> dict[str, str]:
@@ -86,8 +92,7 @@ def address_parts(settings: Mapping[str, object] | None = None) -> dict[str, str
     heads, usual = setting("heads"), setting("usual_heads")
     shown = "" if heads in (None, usual) else str(heads).removeprefix(HEAD)
     shown = address.ALL if shown == ALL_HEADS else shown
-    given = settings or {}
-    return address.written(session(), lambda n: given.get(n, setting(n)), shown)
+    return address.written(session(), lambda n: (settings or {}).get(n, setting(n)), shown)
 
 
 def link(parts: Mapping[str, str]) -> str:
@@ -96,15 +101,22 @@ def link(parts: Mapping[str, str]) -> str:
     return f"{base}?{urlencode(parts)}" if parts else base
 
 
-def went() -> None:
-    """Show what the address asks for after the browser's back or forward button."""
-    asked = setting("bridge", {}).get("address")
-    if isinstance(asked, str):
-        now = session()
-        now.quiet()
-        now.draft = None
-        _open_address(dict(parse_qsl(asked[: address.MAX_ADDRESS].lstrip("?"))), take=True)
-        now.side_shows, now.address = (), None  # the side bar is drawn anew, the address stays
+def follow_address() -> None:
+    """Show what the address asks for after the browser's back or forward button.
+
+    A change that left before the last address had arrived tells an old one, which is passed over.
+    """
+    now, asked = session(), _own_parts()
+    if now.address in (None, asked) or monotonic() - now.addressed_at < ON_ITS_WAY:
+        return
+    now.quiet()
+    now.draft = None
+    _open_address(asked, take=True)
+    now.address = None  # it stays as it is
+
+
+def _own_parts() -> dict[str, str]:
+    return {k: v for k, v in st.query_params.to_dict().items() if k in address.OURS}
 
 
 # Widgets: each shows the session; its callback reads what was chosen.
