@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attnviz.core import PRESETS, AttnvizError, run
 from attnviz.core.compare import differences
 from attnviz.core.presets import GALLERY
 from attnviz.core.ready import COMPARISONS
@@ -20,11 +21,11 @@ def compare(trace: Trace, heads: list[int]) -> None:
     now = state.session()
     editors.editor_row(editors.shown(trace, table_head(trace, heads)))
     with st.container(horizontal=True, vertical_alignment="center", key="compare", gap="small"):
-        st.button("Pin this as A", key="pin", on_click=state.pin)
+        st.button("Pin this as A", key="pin", on_click=_pin)
         partner = _partner()
         if partner:
             st.button(
-                escape_label(f"Compare with: {partner}"), key="partner", on_click=state.pin_partner
+                escape_label(f"Compare with: {partner}"), key="partner", on_click=_pin_partner
             )
         st.selectbox(
             "Ready-made",
@@ -35,7 +36,7 @@ def compare(trace: Trace, heads: list[int]) -> None:
             key=state.show("ready", None),
             label_visibility="collapsed",
             width=READY_WIDTH,
-            on_change=lambda: state.compare(state.setting("ready")),
+            on_change=lambda: _ready(state.setting("ready")),
         )
         key = _stage(trace)
     if now.pinned is None:
@@ -75,3 +76,30 @@ def _stage(trace: Trace) -> str:
             required=True,
         )
     )
+
+
+def _pin() -> None:
+    """Keep the present state as A, to compare with."""
+    now = state.session()
+    now.pinned = (now.scenario, now.trace)
+
+
+def _pin_partner() -> None:
+    """Compare with the example that is worth seeing beside this one, as it opens, as A."""
+    now = state.session()
+    partner = PRESETS[GALLERY[now.scenario.preset].compare_with]
+    now.quiet()
+    now.pinned = (partner, run(partner))
+
+
+def _ready(name: str) -> None:
+    """Set both sides of a ready-made comparison; what is shown is B."""
+    now, ready = state.session(), COMPARISONS[name]
+    now.quiet()
+    try:
+        a = ready.a(now.scenario)
+        pinned = (a, run(a))
+        now.take((ready.b(now.scenario), ready.says))
+        now.pinned = pinned
+    except AttnvizError as error:
+        now.refused = str(error)

@@ -10,9 +10,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attnviz.core import GALLERY, PRESETS, AttnvizError, Scenario, edit, run
+from attnviz.core import PRESETS, AttnvizError, Scenario, edit, run
 from attnviz.core.expr import Cell
-from attnviz.core.ready import COMPARISONS
 from attnviz.figures import View
 from attnviz.files.picture import read_picture
 from attnviz.ui import address
@@ -333,30 +332,3 @@ def read_token() -> None:
     now = session()
     labels, chosen = now.trace.labels("attention")[1], setting("token")
     now.token = labels.index(chosen) if chosen in labels else None
-
-
-def pin() -> None:
-    """Keep the present state as A, to compare with."""
-    now = session()
-    now.pinned = (now.scenario, now.trace)
-
-
-def pin_partner() -> None:
-    """Compare with the example that is worth seeing beside this one, as it opens, as A."""
-    now = session()
-    partner = PRESETS[GALLERY[now.scenario.preset].compare_with]
-    now.quiet()
-    now.pinned = (partner, run(partner))
-
-
-def compare(name: str) -> None:
-    """Set both sides of a ready-made comparison; what is shown is B."""
-    now, ready = session(), COMPARISONS[name]
-    now.quiet()
-    try:
-        a = ready.a(now.scenario)
-        pinned = (a, run(a))
-        now.take((ready.b(now.scenario), ready.says))
-        now.pinned = pinned
-    except AttnvizError as error:
-        now.refused = str(error)

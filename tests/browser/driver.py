@@ -162,7 +162,7 @@ class Driver:
     # Words
 
     def answer(self) -> str:
-        return str(self.page.locator(".st-key-answer").inner_text())
+        return str(self.page.locator(".st-key-answer .answer").inner_text())
 
     def explanation(self) -> str:
         return str(self.page.locator(".st-key-explain_text").inner_text())
