@@ -119,7 +119,7 @@ class Driver:
     def matrix(self, chart: str, key: str) -> np.ndarray[Any, Any]:
         """The numbers of one stage as they are drawn."""
         for trace in self.chart(chart):
-            if trace["type"] == "heatmap" and trace["meta"][0] == key:
+            if trace["type"] == "heatmap" and (trace["meta"] or [""])[0] == key:
                 return np.array(trace["z"], dtype=float)
         raise AssertionError(f"{chart} does not show {key}")
 
