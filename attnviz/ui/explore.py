@@ -6,7 +6,6 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.heads import reading
-from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures import (
     LARGE,
@@ -41,9 +40,6 @@ def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
     view, marked = _view(trace, len(heads)), marks(trace)
     strip_view, joint_view = _with_room(view, trace, len(heads))
-    warning = NORMALISERS[trace.values.config.normaliser].warning
-    if warning:
-        st.html(line("warning", warning))
     with st.container(key="pictures"):
         if input_keys(trace):
             chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")
