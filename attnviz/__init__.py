@@ -1,5 +1,6 @@
 """attnviz: see and follow every number of scaled dot-product and multi-head attention."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from attnviz.core import (
@@ -20,6 +21,7 @@ from attnviz.core import (
 
 if TYPE_CHECKING:
     from attnviz.figures import figure
+    from attnviz.files import load, save
 
 __all__ = [
     "PRESETS",
@@ -33,16 +35,19 @@ __all__ = [
     "Stage",
     "Trace",
     "figure",
+    "load",
     "multi_head_attention",
     "run",
+    "save",
     "scaled_dot_product_attention",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`figure` is loaded when it is asked for, so that the core alone needs no Plotly."""
-    if name == "figure":
-        from attnviz.figures import figure
+_LATER = {"figure": "attnviz.figures", "load": "attnviz.files", "save": "attnviz.files"}
 
-        return figure
+
+def __getattr__(name: str) -> Any:
+    """Some names are loaded when they are asked for, so that the core alone needs no more."""
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

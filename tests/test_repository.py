@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from attnviz.files.extras import EXTRAS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attnviz"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -39,7 +41,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "core": (set(), {"numpy"}),
     "parsing": ({"core"}, {"numpy"}),
     "tables": ({"core", "parsing"}, {"numpy", "pandas"}),
-    "files": ({"core", "parsing", "tables"}, {"numpy", "pandas", "safetensors", "openpyxl"}),
+    "files": ({"core", "parsing", "tables"}, {"numpy", "xlsxwriter", "nbformat", "safetensors"}),
     "figures": ({"core"}, {"numpy", "plotly"}),
     "ui": ({"core", "parsing", "tables", "files", "figures"}, {"numpy", "pandas", "streamlit"}),
     "__init__": ({"core", "files", "figures"}, set()),
@@ -201,6 +203,10 @@ def test_modules_stay_short(path: Path) -> None:
         ("attnviz", {"streamlit"}),
         ("attnviz.tables", {"plotly", "streamlit"}),
         ("attnviz.figures", {"streamlit"}),
+        (
+            "attnviz.files.exports",
+            {"pandas", "plotly", "streamlit", "xlsxwriter", "nbformat", "safetensors"},
+        ),
     ],
 )
 def test_import_in_a_clean_process_loads_no_more_than_it_needs(
@@ -259,3 +265,10 @@ def test_package_metadata_agrees_with_the_requirements() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = {str(r) for name, (r, _) in required("requirements.txt").items() if name != "pytest"}
     assert {str(Requirement(line)) for line in project["dependencies"]} == wanted
+
+
+def test_optional_libraries_are_those_that_files_load_and_are_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = {Requirement(line) for line in project["optional-dependencies"]["files"]}
+    assert {requirement.name for requirement in optional} == set(EXTRAS.values())
+    assert optional <= {requirement for requirement, _ in required("requirements-dev.txt").values()}

@@ -13,6 +13,7 @@ from attnviz.core.arrays import BoolArray
 from attnviz.core.derivation import Derivation, latex_text
 from attnviz.core.errors import ScenarioError
 from attnviz.core.expr import Cell
+from attnviz.core.html import overview
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Index, Values
 from attnviz.core.ops import Given
@@ -56,6 +57,10 @@ class Trace:
 
     def __contains__(self, key: object) -> bool:
         return key in self.values.arrays
+
+    def _repr_html_(self) -> str:
+        """How Jupyter shows it."""
+        return overview(self)
 
     @property
     def result(self) -> str:

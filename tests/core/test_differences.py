@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from attnviz import PRESETS, Config, Params, Scenario, run, scaled_dot_product_attention
 from attnviz.core import ScenarioError, edit
 from attnviz.core.compare import difference, differences
-from attnviz.core.heads import summaries
+from attnviz.core.heads import reading, summaries
+from attnviz.core.ready import COMPARISONS
 from tests.core.support import SEEDS, assert_close, random_arrays
 
 START = PRESETS["walkthrough"]
@@ -117,3 +118,43 @@ def test_choices_that_differ_are_all_named() -> None:
 def test_a_stage_that_only_the_first_has_is_refused() -> None:
     with pytest.raises(ScenarioError, match="B, output"):
         difference(run(START), run(BARE), "output")
+
+
+def test_the_weights_of_a_query_are_read_out_with_their_sum() -> None:
+    trace = run(START)
+    said = "head 2, league attends to: major 0.21, league 0.32, baseball 0.47; Σ = 1"
+    assert reading(trace, 1, 1, 2) == said
+
+
+def test_of_many_keys_the_largest_are_read_out_and_the_rest_is_counted() -> None:
+    trace = run(edit.set_text(START, " ".join(f"w{i}" for i in range(30)))[0])
+    parts = reading(trace, 0, 3, None).split(": ")[1].split("; Σ")[0].split(", ")
+    assert len(parts) == 13
+    read = [float(part.split()[-1]) for part in parts]
+    weights = np.sort(trace["attention"][0, 3])[::-1]
+    np.testing.assert_array_equal(read[:12], weights[:12])
+    assert parts[12].startswith("18 others")
+    assert sum(read) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_both_sides_of_a_ready_made_comparison_differ_by_what_it_says(name: str) -> None:
+    ready = COMPARISONS[name]
+    a, b = ready.a(START), ready.b(START)
+    found = differences(a, b)
+    assert len(found) == 1
+    assert found[0].startswith({"scale": "scale", "heads": "n_heads", "repeat": "tokens"}[name])
+    assert run(a)["q"].shape[-1] == run(b)["q"].shape[-1]
+
+
+def test_names_and_sentences_follow_tokens_as_columns() -> None:
+    trace = replace(run(START), columns_first=True)
+    derivation = trace.explain("output", None, 1, 2)
+    assert derivation.symbolic == "z_league · W_Oᵀ[d2, :]"
+    assert [cell.label for cell in derivation.operands][:2] == [
+        "Zᵀ[h1 d0, league]",
+        "W_Oᵀ[d2, h1 d0]",
+    ]
+    assert derivation.value == run(START)["output"][1, 2]
+    assert trace.in_words("a row and two columns") == "a column and two rows"
+    assert trace.explain("concat", None, 1, 2).note == "Copied from row 1 of head 2."

@@ -160,6 +160,7 @@ def test_a_word_put_in_or_taken_out_leaves_every_other_row_with_its_edits(
         ("the cat the", "cat the", {1: 0, 2: 1}),
         ("a b c d e", "x b y d z", {1: 1, 3: 3}),
         ("a b", "b a b a", {0: 1, 1: 2}),
+        ("a b c d e", "e a b c d", {0: 1, 1: 2, 2: 3, 3: 4, 4: 0}),
         ("a", "b", {}),
     ],
 )
@@ -479,6 +480,39 @@ def test_sizes_that_are_too_much_together_are_refused_before_anything_is_made() 
         edit.resize(START, n_heads=MAX_HEADS, d_model=MAX_SIZE, d_k=MAX_SIZE)
     with pytest.raises(ScenarioError, match="width: there is no such size"):
         edit.resize(START, width=3)
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "wanted", "nearest"),
+    [
+        ({"d_k": 1024, "n_heads": 8}, "d_model", 1024, 512),
+        ({"d_model": 1024, "d_k": 1024}, "n_heads", 8, 4),
+    ],
+)
+def test_a_size_too_much_for_the_others_is_refused_with_the_nearest_legal_one(
+    start: dict[str, int], size: str, wanted: int, nearest: int
+) -> None:
+    scenario = edit.resize(START, **start)[0]
+    with pytest.raises(LimitError) as refused:
+        edit.resize(scenario, **{size: wanted})
+    assert refused.value.where == size
+    assert f"The nearest legal value is {nearest}." in str(refused.value)
+    edit.resize(scenario, **{size: nearest})
+    with pytest.raises(LimitError):
+        edit.resize(scenario, **{size: nearest + 1})
+
+
+def test_heads_too_many_for_the_text_are_refused_with_the_most_there_can_be() -> None:
+    scenario = edit.set_text(START, "a " * 512)[0]
+    with pytest.raises(LimitError, match=r"n_heads: .* at most 16, got 32.*nearest .* is 16"):
+        edit.resize(scenario, n_heads=32)
+
+
+def test_sizes_of_what_is_switched_off_are_not_spoken_of() -> None:
+    off, note = edit.set_config(START, project=False)
+    assert note == "The concatenated heads are the result; W_O is kept."
+    assert "W_O" in edit.resize(START, d_v=3)[1]
+    assert "W_O" not in edit.resize(off, d_v=3)[1]
 
 
 def test_the_largest_single_sizes_work() -> None:

@@ -1,0 +1,50 @@
+"""The whole trace as .npz and as JSON."""
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from attnviz.core.config import Config
+from attnviz.core.scenario import Scenario
+from attnviz.core.trace import Trace
+from attnviz.files.plain import to_plain
+from attnviz.files.scenario_json import written
+
+FORMAT, VERSION = "attnviz trace", 1
+
+
+def about(trace: Trace, scenario: Scenario | None) -> dict[str, Any]:
+    """What a trace is besides its arrays: names, choices, and the scenario where there is one."""
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "tokens": list(trace.tokens),
+        "key_tokens": list(trace.key_tokens),
+        "config": to_plain(trace.values.config, Config),
+        "stages": [stage.key for stage in trace.stages],
+        "axes": {key: list(trace.axes(key)) for key in trace.values.arrays},
+    }
+    return found | ({} if scenario is None else {"scenario": to_plain(scenario, Scenario)})
+
+
+def write_npz(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
+    """Every array by its key, and "about" as a JSON text; opens with `numpy.load`."""
+    data = io.BytesIO()
+    arrays: dict[str, Any] = {**trace.values.arrays, "about": json.dumps(about(trace, scenario))}
+    np.savez_compressed(data, allow_pickle=False, **arrays)
+    return data.getvalue()
+
+
+def write_json(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
+    """The same as readable JSON; minus infinity is the text "-inf"."""
+    arrays = {name: _finite(array.tolist()) for name, array in trace.values.arrays.items()}
+    text = written({**about(trace, scenario), "arrays": arrays})
+    return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return "-inf" if value == -np.inf else value

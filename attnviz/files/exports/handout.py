@@ -1,0 +1,84 @@
+"""The whole computation as one HTML page that needs no network and no attnviz."""
+
+from functools import partial
+from html import escape
+from importlib.resources import files
+
+from attnviz.core.html import tables
+from attnviz.core.scenario import Scenario
+from attnviz.core.stages import Stage
+from attnviz.core.text import visible
+from attnviz.core.trace import Trace
+
+MAX_EXPLAINED = 10_000  # cells with their arithmetic; above, stages keep their numbers alone
+MAX_CELLS = 60_000  # on the page; larger arrays are left out, with a sentence
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_KEYS = (
+    "Click or hover a cell for its arithmetic. Keys: n and p (or → and ←) for the next and the "
+    "previous step, Tab into a table, arrows from cell to cell, Escape to let go."
+)
+
+
+def write_handout(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
+    """A page with every table and step; a click, a key or the pointer explains any cell."""
+    tokens = " ".join(map(visible, trace.tokens))
+    stages = {stage.key: stage for stage in trace.stages}
+    cells = sum(array.size for array in trace.values.arrays.values())
+    explained = cells <= MAX_EXPLAINED
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Attention: {escape(tokens[:80])}</title>",
+        f"<style>{_asset('handout.css')}</style></head><body>",
+        f"<h1>Attention, step by step: <bdi>{escape(tokens[:2000])}</bdi></h1>",
+        f'<p id="keys">{_KEYS}</p>',
+        "<p>Rows are queries, columns are keys; tables are used as x · W.</p>",
+    ]
+    if not explained:
+        parts.append(
+            f"<p>With {cells:,} cells there is no arithmetic behind each; up to "
+            f"{MAX_EXPLAINED:,} there would be.</p>"
+        )
+    left = MAX_CELLS
+    for name in [*(k for k in trace.values.arrays if k not in stages), *stages]:
+        left -= trace[name].size
+        parts.append(_section(trace, name, stages.get(name), explained, left >= 0))
+    says = "Click a cell." if explained else ""
+    parts.append(f'<div id="says" role="status" aria-live="polite">{says}</div>')
+    parts.append(f"<script>{_asset('handout.js')}</script></body></html>\n")
+    return "\n".join(parts).encode("utf-8", "xmlcharrefreplace")
+
+
+def _asset(name: str) -> str:
+    return files("attnviz.files.exports").joinpath(name).read_text("utf-8")
+
+
+def _section(trace: Trace, key: str, stage: Stage | None, explained: bool, drawn: bool) -> str:
+    info, array = trace.info(key), trace[key]
+    shape = " × ".join(map(str, array.shape))
+    step = " data-step" if stage is not None else ""
+    parts = [f"<section{step}><h2>{escape(info.title)} {escape(info.symbol)}, {shape}</h2>"]
+    if stage is not None:
+        detail = stage.detail(trace.values)
+        formula = escape(f"{info.symbol} = {stage.formula[0]}{f', {detail}' if detail else ''}")
+        parts.append(f'<p><span class="formula">{formula}</span><br>{escape(stage.what)} ')
+        parts.append(f'<span class="why">{escape(stage.why)}</span></p>')
+    if not drawn:
+        return "".join([*parts, "<p>Too large for this page.</p></section>"])
+    told = partial(_explained, trace, key) if explained and array.dtype.kind != "b" else _nothing
+    return "".join([*parts, f'<div class="tables">{tables(trace, key, told)}</div></section>'])
+
+
+def _nothing(index: tuple[int, ...]) -> str:
+    return ""
+
+
+def _explained(trace: Trace, key: str, index: tuple[int, ...]) -> str:
+    """What a cell's tag holds for the script: its title and its arithmetic."""
+    head = index[0] if trace.axes(key)[0] in ("head", "kv_head") else None
+    row, col = (0, 0, *index[head is not None :])[-2:]
+    found = trace.explain(key, head, row, col)
+    words = "\n".join(part for part in (found.text(None), found.note) if part)
+    return f' tabindex="0" data-t="{escape(found.title)}" data-e="{escape(words)}"'

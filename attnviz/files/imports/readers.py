@@ -1,0 +1,237 @@
+"""Bytes of a file to named arrays. Nothing in a file is ever run, pickles are never read."""
+
+import io
+import math
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from attnviz.core.errors import AttnvizError, FormatError, LimitError
+from attnviz.files.exports.archive import FORMAT as TRACE
+from attnviz.files.exports.table import is_ours, read_csv
+from attnviz.files.extras import extra
+from attnviz.files.scenario_json import FORMAT as SCENARIO
+from attnviz.files.scenario_json import from_json, parsed
+from attnviz.parsing import parse_block
+from attnviz.parsing.rows import PLACE
+
+MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
+MAX_ARRAYS = 10_000
+MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
+MAX_DEPTH = 20  # of names within names
+PICKLE = (
+    "attnviz never reads pickles, which can run anything. In Python: "
+    "safetensors.torch.save_file(torch.load(path, weights_only=True), 'tables.safetensors')"
+)
+
+_KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "?"}
+_KINDS |= {
+    f"{kind}{bits}": f"<{kind.lower()}{bits // 8}" for kind in "IU" for bits in (8, 16, 32, 64)
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was in a file: arrays by name, as they were stored, and a sentence on each decision."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    notes: tuple[str, ...] = field(default=())
+
+
+def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Found:
+    """A reader with the limits around it; whatever a library says of damage is one sentence.
+
+    Raises:
+        AttnvizError: too large, damaged, or not what it should be.
+    """
+    if len(data) > MAX_BYTES:
+        raise LimitError("the file is too large", where=where, expected=f"at most {MAX_BYTES:,} B")
+    if re.match(rb"\x80[\x02-\x05]", data):
+        raise FormatError("this is a pickle", where=where, hint=PICKLE)
+    try:
+        found = read(data, where)
+    except AttnvizError:
+        raise
+    except Exception as error:  # the libraries raise nearly anything on damaged bytes
+        raise FormatError(
+            "the file is damaged, cut off, or of another format", where=where
+        ) from error
+    if not found.arrays:
+        raise FormatError("there is no table of numbers in it", where=where)
+    return found
+
+
+def read_text(data: bytes, where: str) -> Found:
+    """One table as CSV or TSV, with or without names of rows and columns."""
+    text = data.decode("utf-8-sig")
+    header = re.match(r'"([^"]*)"', text)
+    if header and is_ours([header[1]]):
+        return Found({"table": read_csv(data, where)})
+    try:
+        block = parse_block(text)
+    except AttnvizError as error:
+        error.where = error.where.replace(PLACE, where)
+        error.args = (str(error),)
+        raise
+    return Found({"table": block.values}, block.notes)
+
+
+def read_json(data: bytes, where: str) -> Found:
+    """A table, tables by name (also names within names), a trace or a scenario."""
+    plain = parsed(data, where)
+    kind = plain.get("format") if isinstance(plain, dict) else None
+    if kind == SCENARIO:
+        return Found(from_json(data, where).tables())
+    if kind == TRACE:
+        plain = plain.get("arrays")
+    arrays: dict[str, NDArray[Any]] = {}
+    left_out: list[str] = []
+    _walk(plain, "", where, arrays, left_out, 0)
+    notes = (f"passed over, no tables: {', '.join(left_out[:9])}",) if left_out else ()
+    return Found(arrays, notes)
+
+
+def _walk(
+    plain: Any,
+    name: str,
+    where: str,
+    arrays: dict[str, NDArray[Any]],
+    left_out: list[str],
+    depth: int,
+) -> None:
+    if depth > MAX_DEPTH:
+        raise FormatError("names are nested too deeply", where=where)
+    if isinstance(plain, dict):
+        for key, item in plain.items():
+            inner = f"{name}.{key}" if name else key
+            if inner in arrays:
+                raise FormatError(f"the name “{inner[:60]}” occurs twice", where=where)
+            _walk(item, inner, where, arrays, left_out, depth + 1)
+    elif isinstance(plain, list) and plain:
+        try:
+            arrays[name or "table"] = _numbers(plain)
+        except (TypeError, ValueError) as error:
+            raise FormatError(
+                "these are no rows of numbers of equal length", where=f"{where}, {name or 'table'}"
+            ) from error
+    else:
+        left_out.append(name[:60] or "the whole")
+
+
+def _numbers(plain: list[Any]) -> NDArray[Any]:
+    flat: list[Any] = plain
+    while any(isinstance(item, list) for item in flat):
+        if not all(isinstance(item, list) for item in flat):
+            raise ValueError
+        flat = [inner for item in flat for inner in item]
+    kinds = {type(item) for item in flat if item != "-inf"}
+    if kinds == {bool}:
+        return np.array(plain, np.bool_)
+    if not kinds <= {int, float}:
+        raise ValueError
+    array = np.array(plain, np.float64)
+    if not np.isfinite(array[~np.isneginf(array)]).all():
+        raise ValueError
+    return array
+
+
+def read_npy(data: bytes, where: str) -> Found:
+    """One array of NumPy."""
+    return Found({"table": _npy(data, where)})
+
+
+def _npy(data: bytes, where: str) -> NDArray[Any]:
+    """The bytes of a .npy file -> its array; the header is held against the size before it."""
+    stream = io.BytesIO(data)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    version = npy.read_magic(stream)
+    if version not in readers:
+        raise FormatError("the version is unknown", where=where, got=str(version))
+    shape, fortran, dtype = readers[version](stream)
+    if dtype.hasobject:
+        raise FormatError(
+            "this array holds Python objects, which are a pickle",
+            where=where,
+            hint="Save numbers: numpy.save(path, numpy.asarray(array, float)).",
+        )
+    if dtype.kind not in "iufbU" or dtype.names or dtype.subdtype:
+        raise FormatError("these are not real numbers", where=where, got=str(dtype))
+    count, room = math.prod(shape), len(data) - stream.tell()
+    if min(shape, default=0) < 0 or count * dtype.itemsize != room:
+        raise FormatError(
+            "its size is not what its header says",
+            where=where,
+            expected=f"{count * dtype.itemsize:,} B for shape {shape}"[:80],
+            got=f"{room:,} B",
+        )
+    flat = np.frombuffer(data, dtype, count, stream.tell())
+    return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def read_npz(data: bytes, where: str) -> Found:
+    """An archive of NumPy; what it unpacks to is held against the limit before unpacking."""
+    if data.count(b"PK\x01\x02") > MAX_ARRAYS:
+        raise LimitError("there are too many arrays", where=where, expected=f"{MAX_ARRAYS:,}")
+    arrays: dict[str, NDArray[Any]] = {}
+    notes = []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        total = sum(member.file_size for member in members)
+        if total > MAX_BYTES:
+            raise LimitError(
+                "it unpacks to too much",
+                where=where,
+                expected=f"at most {MAX_BYTES:,} B",
+                got=f"{total:,} B",
+            )
+        for member in members:
+            if not member.filename.endswith(".npy"):
+                torch = member.filename.endswith(".pkl")
+                raise FormatError(
+                    "this is a file of PyTorch" if torch else "there is more than arrays in it",
+                    where=where,
+                    got=member.filename[:60],
+                    hint=PICKLE if torch else "",
+                )
+            name = member.filename.removesuffix(".npy")
+            if name in arrays:
+                raise FormatError(f"the name “{name[:60]}” occurs twice", where=where)
+            array = _npy(archive.read(member), f"{where}, {name[:60]}")
+            if array.dtype.kind == "U":
+                notes.append(f"{name[:60]} holds text and was passed over")
+            else:
+                arrays[name] = array
+    return Found(arrays, tuple(notes))
+
+
+def read_safetensors(data: bytes, where: str) -> Found:
+    """A safetensors file; numbers of 16 bits become 32, as NumPy lacks bfloat16."""
+    library = extra("safetensors", where)
+    header = int.from_bytes(data[:8], "little")
+    if header > min(MAX_HEADER, len(data)):
+        raise LimitError(
+            "its header is too long",
+            where=where,
+            expected=f"at most {MAX_HEADER:,} B and the file",
+            got=f"{header:,} B",
+        )
+    arrays = {}
+    for name, tensor in library.deserialize(data):
+        if tensor["dtype"] not in _KINDS:
+            raise FormatError(
+                "these numbers cannot be read",
+                where=f"{where}, {name[:60]}",
+                got=str(tensor["dtype"]),
+                hint="Convert them to float32 first.",
+            )
+        flat = np.frombuffer(tensor["data"], _KINDS[tensor["dtype"]])
+        if tensor["dtype"] == "BF16":  # the upper half of a float32
+            flat = (flat.astype(np.uint32) << 16).view(np.float32)
+        arrays[name] = flat.reshape(tensor["shape"])
+    return Found(arrays)

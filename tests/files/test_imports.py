@@ -1,0 +1,558 @@
+"""Files in: every format, every way of storing a layer, and refusals in one sentence."""
+
+import io
+import json
+import pickle
+import re
+import struct
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save as save_safetensors
+
+from attnviz import PRESETS, AttnvizError, Params, run
+from attnviz.files import to_json
+from attnviz.files.exports import export
+from attnviz.files.imports import FORMATS_IN, read, readers, recognise
+from attnviz.files.imports.recognise import applied, inputs
+from tests.core.support import random_params
+from tests.files.support import full, variants
+
+VARIANTS = variants()
+
+
+def npy(array: Any, **more: Any) -> bytes:
+    data = io.BytesIO()
+    np.save(data, array, **more)
+    return data.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)
+    return data.getvalue()
+
+
+TABLE = np.array([[0.1, -2.0, 1 / 3], [4e-300, 5.0, -0.0]])
+WRITTEN = {
+    "a.csv": b"0.1,-2,0.3333333333333333\n4e-300,5,-0.0\n",
+    "a.tsv": b"\xef\xbb\xbfw\td0\td1\td2\nthe\t0.1\t-2\t0.3333333333333333\ncat\t4e-300\t5\t-0\n",
+    "a.json": json.dumps(TABLE.tolist()).encode(),
+    "b.JSON": json.dumps({"deep": {"er": TABLE.tolist()}, "name": "x"}).encode(),
+    "a.npy": npy(TABLE),
+    "b.npy": npy(np.asfortranarray(TABLE)),
+    "c.npy": npy(TABLE.astype(">f8")),
+    "a.npz": npz(first=TABLE),
+    "a.safetensors": save_safetensors({"first": TABLE}),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_table_is_read_with_every_digit(name: str) -> None:
+    found = read(f"C:\\mine\\{name}", WRITTEN[name])
+    assert len(found.arrays) == 1
+    (array,) = found.arrays.values()
+    assert array.tolist() == TABLE.tolist()
+
+
+def test_every_format_is_tried() -> None:
+    suffixes = {f".{name.split('.')[1].lower()}" for name in WRITTEN}
+    assert all(suffixes & set(entry.suffixes) for entry in FORMATS_IN.values())
+
+
+def test_names_within_names_are_joined() -> None:
+    found = read("b.json", WRITTEN["b.JSON"])
+    assert list(found.arrays) == ["deep.er"]
+    assert found.notes == ("passed over, no tables: name",)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_is_exported_is_read_again(name: str) -> None:
+    trace = run(VARIANTS[name])
+    for suffix in ("npz", "json"):
+        found = read(f"a.{suffix}", export(suffix, trace, VARIANTS[name])).arrays
+        assert found.keys() == trace.values.arrays.keys()
+        for key, array in trace.values.arrays.items():
+            assert found[key].tobytes() == array.tobytes(), key
+    for key, array in trace.values.arrays.items():
+        back = read("a.csv", export("csv", trace, key=key)).arrays["table"]
+        assert back.tobytes() == array.astype(float).tobytes(), key
+    tables = read("a.json", to_json(VARIANTS[name])).arrays
+    assert tables["w_q"].tobytes() == VARIANTS[name].params.w_q.tobytes()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_exported_tables_are_recognised_as_what_they_were(name: str) -> None:
+    params = VARIANTS[name].params
+    if VARIANTS[name].config.start == "qkv":
+        return
+    for suffix in ("npz", "json"):
+        (found,) = recognise(read(f"a.{suffix}", export(suffix, run(VARIANTS[name]))).arrays)
+        assert found.n_heads == params.sizes.n_heads
+        off = set(VARIANTS[name].config.off)
+        wanted = {k: t.tobytes() for k, t in params.tables().items() if k not in off}
+        assert {k: t.tobytes() for k, t in found.params().tables().items()} == wanted
+
+
+# How each kind of model stores the same parameters, for tests that invert it.
+SIZES: dict[str, Any] = {"heads": 4, "d_model": 6, "d_k": 3, "d_v": 3, "d_out": 6, "biases": "qkvo"}
+FULL = random_params(11, **SIZES)
+GROUPED = random_params(12, **SIZES | {"kv_heads": 2, "biases": ""})
+
+
+def flat(table: Any) -> np.ndarray:
+    """(head, in, d) -> (in, head * d)."""
+    return np.ascontiguousarray(table.transpose(1, 0, 2).reshape(table.shape[1], -1))
+
+
+def linear(params: Params, names: str) -> dict[str, np.ndarray]:
+    """As nn.Linear stores it: (out, in)."""
+    stored = {}
+    for role, name in zip("qkvo", names.split(), strict=True):
+        table = getattr(params, f"w_{role}")
+        stored[f"{name}.weight"] = (table if role == "o" else flat(table)).T
+        bias = getattr(params, f"b_{role}")
+        if bias is not None:
+            stored[f"{name}.bias"] = bias.ravel()
+    return stored
+
+
+def packed(params: Params, axis: int) -> tuple[np.ndarray, np.ndarray | None]:
+    tables = [flat(t) for t in (params.w_q, params.w_k, params.w_v)]
+    biases = [b.ravel() for b in (params.b_q, params.b_k, params.b_v) if b is not None]
+    table = np.concatenate(tables, axis=1)
+    return (table.T if axis == 0 else table), (np.concatenate(biases) if biases else None)
+
+
+def per_head(params: Params) -> dict[str, np.ndarray]:
+    rows, biases = [], []
+    for h in range(len(params.w_q)):
+        for role in "qkv":
+            rows.append(getattr(params, f"w_{role}")[h].T)
+            biases.append(getattr(params, f"b_{role}")[h])
+    return {
+        "query_key_value.weight": np.concatenate(rows),
+        "query_key_value.bias": np.concatenate(biases),
+    }
+
+
+def kernels(params: Params, out: str) -> dict[str, np.ndarray]:
+    stored = {}
+    for role, name in zip("qkv", ("query", "key", "value"), strict=True):
+        stored[f"{name}/kernel"] = getattr(params, f"w_{role}").transpose(1, 0, 2)
+        stored[f"{name}/bias"] = getattr(params, f"b_{role}")
+    n, _, d_v = params.w_v.shape
+    stored[f"{out}/kernel"] = params.w_o.reshape(n, d_v, -1)  # type: ignore[union-attr]
+    stored[f"{out}/bias"] = params.b_o
+    return stored
+
+
+def out(params: Params, name: str) -> dict[str, Any]:
+    stored = {f"{name}.weight": params.w_o.T}  # type: ignore[union-attr]
+    return stored | ({f"{name}.bias": params.b_o} if params.b_o is not None else {})
+
+
+(ROWS, ROW_BIAS), (COLUMNS, _) = packed(FULL, 0), packed(FULL, 1)
+BERT = "self.query self.key self.value output.dense"
+PROJ = "q_proj k_proj v_proj"
+NO_BIAS = random_params(11, **SIZES | {"biases": ""})
+STORED: dict[str, tuple[str, dict[str, Any], Params]] = {
+    "GPT-2": (
+        "transformer.h.3.attn.",
+        {
+            "c_attn.weight": COLUMNS,
+            "c_attn.bias": ROW_BIAS,
+            "c_proj.weight": FULL.w_o,
+            "c_proj.bias": FULL.b_o,
+            "bias": np.ones((1, 1, 4, 4)),
+        },
+        FULL,
+    ),
+    "torch nn.MultiheadAttention": (
+        "",
+        {"in_proj_weight": ROWS, "in_proj_bias": ROW_BIAS, **out(FULL, "out_proj")},
+        FULL,
+    ),
+    "torch nn.TransformerEncoderLayer": (
+        "layers.0.self_attn.",
+        {"in_proj_weight": ROWS, "in_proj_bias": ROW_BIAS, **out(FULL, "out_proj")},
+        FULL,
+    ),
+    "torch nn.MultiheadAttention with separate tables": (
+        "multihead_attn.",
+        {
+            "q_proj_weight": flat(FULL.w_q).T,
+            "k_proj_weight": flat(FULL.w_k).T,
+            "v_proj_weight": flat(FULL.w_v).T,
+            "in_proj_bias": ROW_BIAS,
+            **out(FULL, "out_proj"),
+        },
+        FULL,
+    ),
+    "BERT": ("bert.encoder.layer.3.attention.", linear(FULL, BERT), FULL),
+    "ViT": (
+        "vit.encoder.layer.3.attention.",
+        linear(FULL, BERT.replace("self", "attention")),
+        FULL,
+    ),
+    "DistilBERT": (
+        "distilbert.transformer.layer.3.attention.",
+        linear(FULL, "q_lin k_lin v_lin out_lin"),
+        FULL,
+    ),
+    "BART, Marian, CLIP": (
+        "model.decoder.layers.3.encoder_attn.",
+        linear(FULL, f"{PROJ} out_proj"),
+        FULL,
+    ),
+    "Llama family": ("model.layers.3.self_attn.", linear(GROUPED, f"{PROJ} o_proj"), GROUPED),
+    "Phi-3": (
+        "model.layers.3.self_attn.",
+        {"qkv_proj.weight": packed(GROUPED, 0)[0], **out(GROUPED, "o_proj")},
+        GROUPED,
+    ),
+    "GPT-NeoX, BLOOM": (
+        "gpt_neox.layers.3.attention.",
+        {**per_head(FULL), **out(FULL, "dense")},
+        FULL,
+    ),
+    "T5": ("encoder.block.3.layer.0.SelfAttention.", linear(NO_BIAS, "q k v o"), NO_BIAS),
+    "timm ViT": (
+        "blocks.3.attn.",
+        {"qkv.weight": ROWS, "qkv.bias": ROW_BIAS, **out(FULL, "proj")},
+        FULL,
+    ),
+    "Keras MultiHeadAttention": ("mha/", kernels(FULL, "attention_output"), FULL),
+    "flax MultiHeadDotProductAttention": ("params/", kernels(FULL, "out"), FULL),
+    "tables by name": ("", FULL.tables(), FULL),
+    "golden names": ("", {k.replace("_", ""): t for k, t in FULL.tables().items()}, FULL),
+}
+
+
+@pytest.mark.parametrize("label", STORED)
+def test_a_layer_is_recognised_and_gives_its_parameters_back(label: str) -> None:
+    prefix, stored, params = STORED[label]
+    arrays = {prefix + name: np.ascontiguousarray(t, np.float32) for name, t in stored.items()}
+    arrays["something.else.weight"] = np.ones((2, 2), np.float32)
+    data = save_safetensors(arrays)
+    (found,) = recognise(read("model.safetensors", data).arrays)
+    given = found.params(4)
+    for name, table in params.tables().items():
+        np.testing.assert_array_equal(getattr(given, name), table.astype(np.float32), name)
+    assert given.tables().keys() == params.tables().keys()
+    assert 4 in found.head_counts()
+    assert (
+        found.family.label in label
+        or label in ("torch nn.TransformerEncoderLayer",)
+        or (label == "golden names")
+    )
+    numbers = re.findall(r"\.(\d)\.", prefix)
+    assert (f", layer {numbers[0]}" in found.title) if numbers else ("layer" not in found.title)
+    assert all(text.endswith(".") for text in found.assumed())
+    shapes = {name: arrays[name].shape for name, _ in found.shapes()}
+    assert dict(found.shapes()) == shapes
+
+
+def test_several_layers_keep_the_order_of_the_file() -> None:
+    arrays = {
+        f"encoder.layer.{i}.attention.{name}": table
+        for i in (0, 1, 2, 10)
+        for name, table in linear(FULL, BERT).items()
+    }
+    titles = [found.title for found in recognise(arrays)]
+    assert [re.search(r"layer (\d+)", title)[1] for title in titles] == ["0", "1", "2", "10"]  # type: ignore[index]
+
+
+def test_decoders_have_two_layers_of_attention_each() -> None:
+    names = linear(FULL, f"{PROJ} out_proj")
+    arrays = {
+        f"layers.0.{at}.{n}": t for at in ("self_attn", "encoder_attn") for n, t in names.items()
+    }
+    assert len(recognise(arrays)) == 2
+
+
+def test_square_tables_say_that_a_missing_transpose_cannot_be_seen() -> None:
+    square = random_params(1, heads=2, d_model=6, d_k=3, d_v=3, d_out=6)
+    (found,) = recognise(linear(square, f"{PROJ} o_proj"))
+    assert "Square tables cannot show whether they are transposed." in found.assumed()
+    assert "Tables are (out, in), used as x · Wᵀ + b." in found.assumed()
+    assert "Tables are (in, out), used as x · W + b." in found.turned().assumed()
+    turned = found.turned().params(2)
+    np.testing.assert_array_equal(turned.w_q[0], flat(square.w_q).T[:, :3])
+
+
+def test_tables_stored_the_other_way_round_can_be_turned() -> None:
+    stored = {name: t.T if t.ndim == 2 else t for name, t in linear(FULL, BERT).items()}
+    (found,) = recognise(stored)
+    with pytest.raises(AttnvizError):
+        found.params(4)
+    np.testing.assert_array_equal(found.turned().params(4).w_q, FULL.w_q)
+
+
+def test_the_width_of_a_head_is_taken_from_its_norm() -> None:
+    stored = linear(GROUPED, f"{PROJ} o_proj")
+    stored |= {"q_norm.weight": np.ones(3), "k_norm.weight": np.ones(3)}
+    (found,) = recognise({f"layers.0.self_attn.{name}": t for name, t in stored.items()})
+    assert (found.n_heads, found.head_counts()) == (4, (4,))
+    assert "Left out: q_norm.weight, k_norm.weight." in found.assumed()
+    assert found.params().sizes.kv_heads == 2
+
+
+def test_an_unknown_number_of_heads_is_assumed_in_words() -> None:
+    (found,) = recognise(linear(FULL, BERT))
+    assert found.n_heads is None
+    assert "does not say how many heads there are; 3 of 4 columns" in found.assumed(3)[0]
+    with pytest.raises(AttnvizError, match=r"5 heads do not divide its 12 columns.*nearest.*4"):
+        found.params(5)
+
+
+BAD = {
+    "o": ("output.dense.weight", (6, 11), ("(6, 11)", "(12, 6)")),
+    "k": ("self.key.weight", (7, 6), ("(7, 6)", "(12, 6)")),
+    "v": ("self.value.weight", (13, 6), ("(13, 6)", "(12, 6)")),
+    "bias": ("self.query.bias", (5,), ("(5,)", "(12, 6)")),
+    "inputs": ("self.value.weight", (12, 5), ("(4, 5, 3)", "(4, 6, 3)")),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_shapes_that_do_not_fit_are_both_named(case: str) -> None:
+    name, shape, says = BAD[case]
+    stored = linear(FULL, BERT) | {name: np.ones(shape)}
+    (found,) = recognise(stored)
+    with pytest.raises(AttnvizError) as error:
+        found.params(4)
+    for text in says:
+        assert text in str(error.value)
+
+
+def test_a_packed_table_that_cannot_be_cut_is_refused() -> None:
+    stored = {"in_proj_weight": np.ones((10, 6)), "out_proj.weight": np.ones((6, 12))}
+    (found,) = recognise(stored)
+    with pytest.raises(AttnvizError, match=re.escape("(10, 6)")):
+        found.params(found.head_counts()[0])
+
+
+def test_not_a_number_in_a_model_is_refused_with_its_table() -> None:
+    table = np.array(flat(FULL.w_q).T)
+    table[0, 0] = np.nan
+    (found,) = recognise(linear(FULL, BERT) | {"self.query.weight": table})
+    with pytest.raises(AttnvizError, match="w_q, head 1, row 1, column 1"):
+        found.params(4)
+
+
+def test_tables_may_be_embeddings_by_their_names() -> None:
+    arrays = {n: np.ones((3, 4)) for n in ("transformer.wte.weight", "x", "h.0.w_q", "xx")}
+    assert inputs(arrays) == ("transformer.wte.weight", "x")
+
+
+def test_an_imported_layer_takes_the_place_of_the_tables() -> None:
+    (found,) = recognise(
+        {f"layers.2.self_attn.{n}": t for n, t in linear(GROUPED, f"{PROJ} o_proj").items()}
+    )
+    changed, note = applied(full(), found, found.params(4))
+    assert (changed.config.positions, changed.config.causal) == ("rope", True)
+    assert "Llama family, layer 2" in note
+    start = PRESETS["walkthrough"]
+    assert run(applied(start, found, found.params(4))[0])["output"].shape == (3, 6)
+    other = random_params(1, d_context=9)
+    (found,) = recognise(other.tables())
+    with pytest.raises(AttnvizError, match=r"width 4.*width 9"):
+        applied(start, found, other)
+
+
+class Evil:
+    def __reduce__(self) -> Any:
+        return (exec, ("raise SystemExit('a pickle was run')",))
+
+
+def zipped(**members: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            archive.writestr(name.replace("__", "."), member)
+    return data.getvalue()
+
+
+def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
+    data = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        data, {"descr": descr, "fortran_order": False, "shape": shape}
+    )
+    return data.getvalue()
+
+
+def bomb() -> bytes:
+    """An archive of some 200 kB that unpacks to more than the limit."""
+    return zipped(a__npy=header((25_000_001,)) + bytes(8 * 25_000_001))
+
+
+def lying() -> bytes:
+    """An archive that unpacks to more than it declares."""
+    data = bytearray(zipped(a__npy=header((1000,)) + bytes(8000)))
+    size, small = struct.pack("<I", 128 + 8000), struct.pack("<I", 128)
+    return bytes(data.replace(size, small))
+
+
+def tensors(head: Any, body: bytes = b"") -> bytes:
+    text = head if isinstance(head, bytes) else json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+ONE = {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}
+EVIL = pickle.dumps(Evil())
+OBJECTS = npy(np.array([Evil()], object), allow_pickle=True)
+REFUSALS = {
+    "pt": ("a.pt", EVIL, "safetensors.torch.save_file"),
+    "pth": ("a.PTH", b"", "safetensors.torch.save_file"),
+    "pickle as npy": ("a.npy", EVIL, "never reads pickles"),
+    "torch zip as npz": ("a.npz", zipped(model_data__pkl=EVIL), "file of PyTorch"),
+    "objects": ("a.npy", OBJECTS, "Python objects"),
+    "objects in npz": ("a.npz", zipped(a__npy=OBJECTS), "a.npz, a"),
+    "keras": ("a.keras", b"", "numpy.savez"),
+    "gguf": ("a.gguf", b"", "safetensors"),
+    "unknown": ("a.exe", b"", ".safetensors"),
+    "no suffix": ("a", b"", ".csv"),
+    "empty csv": ("a.csv", b"", "no table"),
+    "ragged": ("a.tsv", b"1\t2\n3\t4\n5\t\n", "a.tsv"),
+    "nan": ("a.csv", b"1,nan\n2,3\n", "finite"),
+    "binary csv": ("a.csv", b"\xff\xfe\x00", "damaged"),
+    "our csv cut": ("a.csv", b'"token","d0","d1"\n"a",1.0\n', "record 2"),
+    "our csv word": ("a.csv", b'"token","d0"\n"a",b\n', "record 2"),
+    "json ragged": ("a.json", b'{"a": [[1, 2], [3]]}', "a.json, a"),
+    "json nan": ("a.json", b'{"a": [NaN]}', "finite"),
+    "json huge": ("a.json", b'{"a": [1e999]}', "a.json, a"),
+    "json mixed": ("a.json", b'{"a": [1, true]}', "a.json, a"),
+    "json text": ("a.json", b'{"a": ["b"]}', "a.json, a"),
+    "json twice": ("a.json", b'{"a": [1], "a": [2]}', "twice"),
+    "json joined twice": ("a.json", b'{"a.b": [1], "a": {"b": [2]}}', "twice"),
+    "json deep": ("a.json", b"[" * 100_000, "deep"),
+    "json deep names": ("a.json", b'{"a":' * 500 + b"1" + b"}" * 500, "deep"),
+    "json nothing": ("a.json", b'{"a": 1}', "no table"),
+    "npy cut": ("a.npy", WRITTEN["a.npy"][:-1], "48 B"),
+    "npy header": ("a.npy", WRITTEN["a.npy"][:40], "damaged"),
+    "npy long": ("a.npy", WRITTEN["a.npy"] + b"0", "48 B"),
+    "npy huge": ("a.npy", header((10**9, 10**9)), "its header says"),
+    "npy negative": ("a.npy", header((-1, -6)) + bytes(48), "its header says"),
+    "npy names": ("a.npy", npy(np.zeros(2, [("a", "f8")])), "real numbers"),
+    "npy complex": ("a.npy", npy(np.zeros(2, complex)), "real numbers"),
+    "npy dates": ("a.npy", npy(np.zeros(2, "M8[s]")), "real numbers"),
+    "npz bomb": ("a.npz", bomb(), "unpacks to too much"),
+    "npz lying": ("a.npz", lying(), "a.npz"),
+    "npz cut": ("a.npz", WRITTEN["a.npz"][:-20], "damaged"),
+    "npz other": ("a.npz", zipped(readme__txt=b"hello"), "more than arrays"),
+    "npz many": ("a.npz", b"PK\x01\x02" * 20_000, "too many"),
+    "npz empty": ("a.npz", zipped(), "no table"),
+    "safetensors cut": ("a.safetensors", WRITTEN["a.safetensors"][:-1], "damaged"),
+    "safetensors short": ("a.safetensors", b"\x01", "damaged"),
+    "safetensors header": ("a.safetensors", struct.pack("<Q", 2**62) + b"{}", "header is too long"),
+    "safetensors huge": (
+        "a.safetensors",
+        tensors({"a": {"dtype": "F32", "shape": [10**12], "data_offsets": [0, 4 * 10**12]}}),
+        "damaged",
+    ),
+    "safetensors shape": (
+        "a.safetensors",
+        tensors({"a": ONE["a"] | {"shape": [3]}}, bytes(4)),
+        "damaged",
+    ),
+    "safetensors deep": ("a.safetensors", tensors(b"[" * 100_000), "damaged"),
+    "safetensors f8": (
+        "a.safetensors",
+        tensors({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}}, b"0"),
+        "float32 first",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+@pytest.mark.filterwarnings("default")
+def test_a_file_is_refused_in_one_sentence_without_running_it(case: str) -> None:
+    name, data, says = REFUSALS[case]
+    with pytest.raises(AttnvizError, match=re.escape(says)) as error:
+        read(name, data)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("case", ["npz bomb", "npy huge", "safetensors huge", "npz many"])
+def test_a_bomb_is_refused_before_the_memory_fills(case: str) -> None:
+    name, data, _ = REFUSALS[case]
+    tracemalloc.start()
+    with pytest.raises(AttnvizError):
+        read(name, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * len(data) + 1_000_000
+
+
+def test_a_file_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "MAX_BYTES", 10)
+    with pytest.raises(AttnvizError, match="at most 10 B"):
+        read("a.npy", WRITTEN["a.npy"])
+
+
+def test_numbers_of_16_bits_are_read() -> None:
+    values = np.array([1.5, -0.125, 3e4], np.float32)
+    upper = (values.view(np.uint32) >> 16).astype("<u2").tobytes()
+    head = {"a": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}
+    (found,) = read("a.safetensors", tensors(head, upper)).arrays.values()
+    assert found == pytest.approx(values, rel=2**-7)
+    (half,) = read("a.safetensors", save_safetensors({"a": values.astype("f2")})).arrays.values()
+    assert half.tolist() == values.tolist()
+
+
+def test_safetensors_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "safetensors", None)
+    with pytest.raises(AttnvizError, match="pip install safetensors"):
+        read("a.safetensors", WRITTEN["a.safetensors"])
+
+
+@pytest.mark.filterwarnings("default")
+@given(st.sampled_from(sorted(WRITTEN)), st.data())
+def test_a_damaged_file_is_read_or_refused(name: str, data: Any) -> None:
+    good = WRITTEN[name]
+    at = data.draw(st.integers(0, len(good)))
+    new = data.draw(st.binary(max_size=4))
+    cut = data.draw(st.integers(0, len(good)))
+    for bad in (good[:cut], good[:at] + new + good[at + len(new) :], new + good):
+        with suppress(AttnvizError):
+            read(name, bad)
+
+
+@pytest.mark.filterwarnings("default")
+@given(st.sampled_from([s for e in FORMATS_IN.values() for s in e.suffixes]), st.binary())
+def test_any_bytes_are_read_or_refused(suffix: str, data: bytes) -> None:
+    with suppress(AttnvizError):
+        read(f"a{suffix}", data)
+
+
+SHAPES = st.lists(st.integers(0, 6), max_size=4).map(tuple)
+NAMES = sorted({p + n for p, stored, _ in STORED.values() for n in stored})
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(sorted(STORED)), st.data())
+def test_tables_of_any_shape_are_taken_or_refused(label: str, data: Any) -> None:
+    prefix, stored, _ = STORED[label]
+    arrays = {prefix + name: np.asarray(table) for name, table in stored.items()}
+    for name in data.draw(st.lists(st.sampled_from(sorted(arrays)), max_size=3)):
+        arrays[name] = np.ones(data.draw(SHAPES))
+    for found in recognise(arrays):
+        with suppress(AttnvizError):
+            found.assumed()
+            found.params(data.draw(st.none() | st.integers(0, 9)))
+            found.turned().params()
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), SHAPES, max_size=12))
+def test_any_names_are_recognised_or_not(shapes: dict[str, tuple[int, ...]]) -> None:
+    for found in recognise({name: np.ones(shape) for name, shape in shapes.items()}):
+        with suppress(AttnvizError):
+            found.params()
