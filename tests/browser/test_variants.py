@@ -52,7 +52,7 @@ def pick(driver: Driver, key: str, option: str) -> None:
     assert box is not None
     driver.click(box["x"] + 20, box["y"] + box["height"] / 2)
     driver.page.wait_for_timeout(400)
-    driver.page.get_by_role("option", name=option, exact=True).click(timeout=5000)
+    driver.page.get_by_role("option", name=option, exact=True).click()
     settle(driver)
 
 
