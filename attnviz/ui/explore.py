@@ -7,7 +7,6 @@ import streamlit as st
 
 from attnviz.core.errors import ScenarioError
 from attnviz.core.heads import reading
-from attnviz.core.normalise import NORMALISERS
 from attnviz.core.picture import grid_of
 from attnviz.core.trace import Trace
 from attnviz.figures import (
@@ -48,9 +47,6 @@ def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
     view, marked = _view(trace, len(heads)), marks(trace)
     strip_view, joint_view = _with_room(view, trace, len(heads))
-    warning = NORMALISERS[trace.values.config.normaliser].warning
-    if warning:
-        st.html(line("warning", warning))
     with st.container(key="pictures"):
         if input_keys(trace):
             chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")

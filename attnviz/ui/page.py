@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, grids, state
@@ -88,6 +89,9 @@ def explored(trace: Trace) -> None:
             style()
         history_buttons()
     answer_line(trace)
+    warning = NORMALISERS[trace.values.config.normaliser].warning
+    if warning:
+        st.html(line("warning", warning))
     VIEWS[str(view)](trace, heads)
 
 
@@ -144,7 +148,7 @@ def answer_line(trace: Trace) -> None:
         said = line(f"answer {kind}", f"{now.problem} {LAST_GOOD}")
     else:
         head, *_ = place(now.chosen)
-        where = "" if head is None else f"head {head + 1}: "
+        where = "" if head is None else f"{trace.labels(now.chosen.key)[0][head]}: "
         sentence = trace.sentence(now.chosen.key, *place(now.chosen), state.view().decimals)
         notes = [span("note", note) for note in now.notes]
         said = row("answer", span("said", where + sentence), *notes)

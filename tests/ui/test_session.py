@@ -94,3 +94,36 @@ def test_refused_scenario_leaves_everything_as_it_was() -> None:
     with pytest.raises(LimitError):
         session.take(edit.resize(session.scenario, n_heads=0))
     assert (session.scenario, session.trace, session.past) == (scenario, trace, [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: edit.set_context(s, "a b c"),
+        lambda s: edit.set_padding(s, [1]),
+        lambda s: edit.switch(s, "b_q", True),
+        lambda s: edit.set_mask(s, {(0, 0): False}),
+        lambda s: edit.set_cells(s, "bias", {(0, 0): 1.0}),
+        lambda s: edit.set_config(s, temperature=2.0),
+        lambda s: edit.resize(edit.resize(s, n_heads=4)[0], n_kv_heads=2),
+        lambda s: edit.set_context(s, s.text),
+    ],
+)
+def test_the_side_bar_is_drawn_anew_for_what_it_shows(change: Any) -> None:
+    session = Session.new()
+    session.take(edit.set_padding(session.scenario, [0]))
+    before = session.side()
+    session.take(change(session.scenario))
+    assert session.side() != before
+    session.undo()
+    assert session.side() == before
+
+
+def test_cells_of_an_open_table_leave_the_side_bar() -> None:
+    session = Session.new()
+    session.opened = frozenset({"bias", "mask"})
+    before = session.side()
+    session.take(edit.set_cells(session.scenario, "bias", {(0, 0): 1.0}))
+    session.take(edit.set_mask(session.scenario, {(0, 0): False}))
+    session.take(edit.set_cells(session.scenario, "x", {(0, 0): 1.0}))
+    assert session.side() == before
