@@ -30,7 +30,7 @@ from attnviz.ui.parts import chart, line, marks
 
 COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
 COLUMN_GAP = 8
-LOW_ROW = 21
+LOW_ROW = 20
 ABOVE_PX, AROUND_PX, STRIP_PX = 262, 111, 1144  # above the heads, around their cells, of a strip
 MAX_SCALE = 1.4
 MAX_OVERLAYS = 4  # heads whose pictures are shown side by side

@@ -137,8 +137,20 @@ def test_a_refused_text_is_not_lost_by_another_edit(driver: Driver) -> None:
     assert "512" in driver.answer()
     edit_a_cell(driver)
     assert driver.page.get_by_label("Text", exact=True).input_value() == long
-    assert "512" in driver.answer()
+    assert "512" not in driver.answer()
     assert driver.matrix("head_1", "q").shape == (3, 2)
+    driver.press("Undo")
+    assert driver.read_cell("w_q_1", 0, 0) == "0.3"
+    assert driver.page.get_by_label("Text", exact=True).input_value() == long
+
+
+def test_undo_takes_a_refused_text_back_and_nothing_else(driver: Driver) -> None:
+    edit_a_cell(driver)
+    driver.set_text("")
+    assert "no tokens yet" in driver.answer()
+    driver.press("Undo")
+    assert driver.page.get_by_label("Text", exact=True).input_value() == "major league baseball"
+    assert driver.read_cell("w_q_1", 0, 0) == "0.9"
 
 
 def test_answer_stays_when_the_page_is_scrolled(open_app: Callable[..., Driver]) -> None:
