@@ -134,7 +134,7 @@ def test_pointing_at_cells_still_hidden_says_nothing(page: Page) -> None:
     trace, view = TRACES["walkthrough"], View()
     spec = equation(trace, "scores", 0, view, rows=1)
     page.evaluate(DRAW, [spec, view.width])
-    heat = next(t for t in spec["data"] if t.get("meta", {}).get("key") == "scores")
+    heat = next(t for t in spec["data"] if t.get("meta", [""])[0] == "scores")
     x = spec["layout"][f"xaxis{heat['xaxis'][1:]}"]["domain"]
     bottom, top = spec["layout"][f"yaxis{heat['yaxis'][1:]}"]["domain"]
     middle = sum(x) / 2 * view.width
