@@ -3,7 +3,20 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from attnviz.core.expr import Cell, Const, Div, Expr, Func, Mul, Sub, Sum, Syntax, cells, render
+from attnviz.core.expr import (
+    MANY_TERMS,
+    Cell,
+    Const,
+    Div,
+    Expr,
+    Func,
+    Mul,
+    Sub,
+    Sum,
+    Syntax,
+    cells,
+    render,
+)
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Explanation, Index
 
@@ -18,9 +31,6 @@ _LATEX_ESCAPES = {
 def latex_text(text: str) -> str:
     r"""Any text as \text{...} that shows it letter for letter."""
     return r"\text{" + "".join(_LATEX_ESCAPES.get(char, char) for char in text) + "}"
-
-
-MANY_TERMS = 12  # of a sum; longer ones are cut to their largest terms
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ class Derivation:
         return tuple(_term(name, term) for name, term in zip(names, node.terms, strict=True))
 
     def steps(
-        self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = 12
+        self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = MANY_TERMS
     ) -> tuple[str, ...]:
         """The arithmetic with its numbers, step by step; the last step is the result."""
 
@@ -118,12 +128,12 @@ class Derivation:
         result = render(Const(self.value), lambda v: format_number(v, decimals), syntax)
         return (*dict.fromkeys(written), result)
 
-    def text(self, decimals: int | None = 4, limit: int = 12) -> str:
+    def text(self, decimals: int | None = 4, limit: int = MANY_TERMS) -> str:
         """One line that can be copied: symbols = numbers = result."""
         line = " = ".join((self.symbolic, *self.steps(decimals, "text", limit)))
         return f"{line} ({self.head})" if self.head else line
 
-    def to_latex(self, decimals: int | None = 4, limit: int = 12) -> str:
+    def to_latex(self, decimals: int | None = 4, limit: int = MANY_TERMS) -> str:
         """The same as LaTeX."""
         return " = ".join((self.explanation.symbolic[1], *self.steps(decimals, "latex", limit)))
 

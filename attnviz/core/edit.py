@@ -29,7 +29,6 @@ from attnviz.core.text import tokenize, visible
 from attnviz.core.variants import remove, start_from_qkv, switch
 
 __all__ = [
-    "EDITABLE",
     "TABLE_ORDER",
     "Change",
     "editable",
@@ -53,7 +52,6 @@ __all__ = [
 ]
 
 PLACES = 6  # decimals of a patch's numbers: short to read, far finer than the steps of a pixel
-EDITABLE = ("x", "w_q", "w_k", "w_v", "w_o")
 
 
 def set_text(scenario: Scenario, text: str) -> Change:

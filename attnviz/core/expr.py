@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+MANY_TERMS = 12  # of a sum; longer ones are cut to their largest terms
 Syntax = Literal["text", "latex"]
 Format = Callable[[float], str]
 
@@ -157,7 +158,7 @@ def largest(node: Sum | Max, limit: int) -> tuple[list[int], float | None]:
     return shown, Sum(tuple(node.terms[i] for i in sorted(rest))).value
 
 
-def render(node: Expr, fmt: Format, syntax: Syntax = "text", limit: int = 12) -> str:
+def render(node: Expr, fmt: Format, syntax: Syntax = "text", limit: int = MANY_TERMS) -> str:
     """Write a tree with its numbers.
 
     Args:

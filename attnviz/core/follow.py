@@ -88,8 +88,9 @@ def follow_sizes(old: Scenario, new: Scenario, notes: list[str]) -> Scenario:
         new: with other `Params`, and otherwise as the old one.
         notes: gets what was lost.
     """
-    widths = {"context": new.sizes.context_width, "positions": new.sizes.d_model}
-    widths["context_positions"] = new.sizes.context_width
+    sizes = new.sizes
+    widths = {"x": sizes.d_model, "context": sizes.context_width, "positions": sizes.d_model}
+    widths["context_positions"] = sizes.context_width
     changed: dict[str, Any] = {}
     for table, width in widths.items():
         edits = getattr(old, EDITS[table])

@@ -72,13 +72,13 @@ def _summary(head: int, weights: np.ndarray[tuple[int, int], np.dtype[np.float64
 def reading(trace: Trace, head: int, query: int, decimals: int | None = 4) -> str:
     """The weights of one query as a sentence, with their sum; of many keys the largest."""
     weights, labels = trace["attention"][head, query], trace.labels("attention")
-    order = np.argsort(-weights, kind="stable")[:MAX_READ]
-    if len(weights) <= MAX_READ:
-        order = np.arange(len(weights))
-    parts = [f"{labels[2][key]} {format_number(float(weights[key]), decimals)}" for key in order]
-    rest = len(weights) - len(order)
+    read = tuple(zip(labels[2], weights.tolist(), strict=True))
+    if len(read) > MAX_READ:
+        read = ranking(trace, query, head)[:MAX_READ]
+    parts = [f"{key} {format_number(weight, decimals)}" for key, weight in read]
+    rest = len(weights) - len(read)
     if rest:
-        others = float(weights.sum() - weights[order].sum())
+        others = float(weights.sum()) - sum(weight for _, weight in read)
         parts.append(f"{rest} others {format_number(others, decimals)}")
     total = format_number(float(weights.sum()), decimals, trim=True)
     return f"{labels[0][head]}, {labels[1][query]} attends to: {', '.join(parts)}; Σ = {total}"

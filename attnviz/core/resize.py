@@ -50,18 +50,14 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
         name: _refit(scenario, name, old_table, new, notes if name in seen else [])
         for name, old_table in scenario.params.tables().items()
     }
-    edits = {(r, c): v for (r, c), v in scenario.x_edits.items() if c < new.d_model}
-    if len(edits) < len(scenario.x_edits):
-        notes.append("X loses cells that were typed into dropped columns")
-    elif new.d_model != old.d_model and "x" in seen:
-        notes.append("X keeps its first columns")
     what = ", ".join(
         f"{name} {_effective(old, name)} → {_effective(new, name)}"
         for name in sizes
         if _effective(old, name) != _effective(new, name)
     )
-    changed = replace(scenario, params=Params(**tables), x_edits=edits)
-    changed = follow_sizes(scenario, changed, notes)
+    changed = follow_sizes(scenario, replace(scenario, params=Params(**tables)), notes)
+    if new.d_model != old.d_model and "x" in seen and len(changed.x_edits) == len(scenario.x_edits):
+        notes.append("X keeps its first columns")
     told = f"{what}. {'; '.join(notes)}." if notes else f"{what}."
     return changed, f"{told} Undo brings the old sizes back."
 

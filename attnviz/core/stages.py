@@ -8,7 +8,7 @@ from attnviz.core.masks import Mask
 from attnviz.core.normalise import Normalise
 from attnviz.core.numbers import number_text
 from attnviz.core.ops import AddBias, Concat, Given, MatMul, Scale, SoftCap, Temper
-from attnviz.core.positions import AddPositions, Rotate
+from attnviz.core.positions import POSITIONS, AddPositions, Rotate
 from attnviz.core.stage import TABLES, Stage, Table
 
 __all__ = ["ROWS", "STAGES", "TABLES", "Stage", "Table"]
@@ -43,7 +43,7 @@ STAGES: tuple[Stage, ...] = (
         adapt=wording.positioned,
         formula=("X + P", "X + P"),
         formula_columns=("Xᵀ + Pᵀ", r"X^{\top} + P^{\top}"),
-        what="A row of its own for each place is added to the embeddings.",
+        what=POSITIONS["learned"].says,
         why="Attention alone does not see the order of words; with this, place matters.",
     ),
     Stage(
@@ -57,7 +57,7 @@ STAGES: tuple[Stage, ...] = (
         adapt=wording.positioned,
         formula=("C + P", "C + P"),
         formula_columns=("Cᵀ + Pᵀ", r"C^{\top} + P^{\top}"),
-        what="A row of its own for each place is added to the embeddings.",
+        what=POSITIONS["learned"].says,
         why="The second text has an order of its own.",
     ),
     Stage(

@@ -25,7 +25,7 @@ _SHOWN_FORMATS = (
     | {chr(code) for code in range(0xE0020, 0xE0080)}
 )
 _HIDDEN_KINDS = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def graphemes(text: str) -> list[str]:
@@ -146,7 +146,7 @@ def unique_labels(tokens: tuple[str, ...]) -> tuple[str, ...]:
         if not repeated:
             return tuple(labels)
         labels = [
-            label + str(place).translate(_SUBSCRIPTS) if look in repeated else label
+            label + str(place).translate(SUBSCRIPTS) if look in repeated else label
             for place, (label, look) in enumerate(zip(labels, looks, strict=True), start=1)
         ]
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from attnviz.core.cells import Change
 from attnviz.core.config import OPTIONAL
 from attnviz.core.draw import drawn
 from attnviz.core.errors import ScenarioError
@@ -10,8 +11,6 @@ from attnviz.core.model import Params
 from attnviz.core.run import run
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import TABLES
-
-Change = tuple[Scenario, str]
 
 
 def start_from_qkv(scenario: Scenario, on: bool = True) -> Change:

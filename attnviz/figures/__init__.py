@@ -16,9 +16,18 @@ from attnviz.figures.layout import arrange
 from attnviz.figures.overlay import picture_overlay
 from attnviz.figures.panel import cell_count, head_keys, input_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
-from attnviz.figures.view import LARGE, MAX_TEXT_CELLS, PAGE, PROJECTOR, Marks, Sizes, Spec, View
+from attnviz.figures.view import (
+    LARGE,
+    MAX_TEXT_CELLS,
+    NO_MARKS,
+    PAGE,
+    PROJECTOR,
+    Marks,
+    Sizes,
+    Spec,
+    View,
+)
 
-NO_MARKS = Marks()
 ALL_HEADS = "All heads"
 INPUTS = "Inputs"
 

@@ -11,13 +11,12 @@ from attnviz.core.numbers import format_number
 from attnviz.core.op import Block, Equation
 from attnviz.core.ops import Given
 from attnviz.core.stages import Stage
+from attnviz.core.text import SUBSCRIPTS
 from attnviz.core.trace import Trace
 from attnviz.figures import hover
 from attnviz.figures.labels import escape, wrapped
-from attnviz.figures.panel import MAX_HOVER_CELLS, Panel, resolve, shared_range, widest
+from attnviz.figures.panel import MAX_HOVER_CELLS, Panel, ends, resolve, shared_range, widest
 from attnviz.figures.view import View
-
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
@@ -108,14 +107,6 @@ def shape(panel: Panel) -> str:
     return f"{len(panel.rows)}×{len(panel.columns)}"
 
 
-def ends(values: Array, decimals: int | None) -> str:
-    """The smallest and the largest number, as shown; empty without any."""
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return ""
-    return " … ".join(format_number(float(v), decimals) for v in (finite.min(), finite.max()))
-
-
 def _own(trace: Trace, block: Block) -> Array:
     """The numbers of a block as they are kept: (row, column), or (column,) of a bias."""
     if block.values is not None:
@@ -133,7 +124,7 @@ def _panel(
     info = trace.info(block.key)
     number = ""
     if numbered and block.head is not None:
-        number = str(block.head + 1).translate(_SUBSCRIPTS)
+        number = str(block.head + 1).translate(SUBSCRIPTS)
     title = info.symbol + number + ("ᵀ" if turned else "")
     if block.values is not None:
         return _step(trace, result, block, view, said)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from attnviz.figures.blocks import Parts
-from attnviz.figures.fit import SIDE, Cells, band, joined, names_width, spread, with_labels
+from attnviz.figures.fit import SIDE, Cells, band, joined, names_width, spread
 from attnviz.figures.places import sums_width
-from attnviz.figures.sheet import GAP, Arranged, Boxes, Sheet, Word, width_of
+from attnviz.figures.sheet import GAP, Arranged, Boxes, Sheet, Word, fitting, width_of
 from attnviz.figures.view import Sizes, View
 
 UNDER = GAP / 2  # px between matrices that stand under each other
@@ -21,15 +21,7 @@ def chain(parts: Parts, view: View, sizes: Sizes, cells: Cells, must: bool) -> A
         cells: how cells are drawn.
         must: whether they have to do with any room.
     """
-    line = _Line(parts, view, sizes, cells, must)
-    if not line.columns() or not line.rows():
-        return None
-    smaller = with_labels(sizes, [line.height])
-    if smaller != sizes:
-        line = _Line(parts, view, smaller, cells, must)
-        if not line.columns() or not line.rows():
-            return None
-    return line.place()
+    return fitting(lambda letters: _Line(parts, view, letters, cells, must), sizes)
 
 
 def _stacks(parts: Parts, transposed: bool) -> list[list[int]]:
@@ -61,6 +53,11 @@ class _Line:
         self.sign = width_of(parts.sign, sizes.title, True) + 2 * GAP
         self.sign = min(self.sign, view.width / 4 / len(self.stacks))
         self.height = 0.0
+
+    @property
+    def heights(self) -> list[float]:
+        """Px of the rows that have names."""
+        return [self.height]
 
     def _joins(self, stack: Sequence[int]) -> bool:
         """Whether a stack is one matrix over another, each with its name at its side."""

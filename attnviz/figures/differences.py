@@ -10,11 +10,11 @@ from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import format_number
 from attnviz.core.stages import STAGES
 from attnviz.core.trace import Trace
-from attnviz.figures.blocks import Parts, ends, shape
+from attnviz.figures.blocks import Parts, shape
 from attnviz.figures.canvas import arranged, painted
 from attnviz.figures.hover import Rows
 from attnviz.figures.labels import text_width, wrapped
-from attnviz.figures.panel import LARGEST, MAX_HOVER_CELLS, SMALLEST, Panel, resolve, widest
+from attnviz.figures.panel import LARGEST, MAX_HOVER_CELLS, SMALLEST, Panel, ends, resolve, widest
 from attnviz.figures.places import place_of
 from attnviz.figures.view import Marks, Spec, View
 

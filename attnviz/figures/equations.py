@@ -3,15 +3,14 @@
 from dataclasses import replace
 
 from attnviz.core.trace import Trace
-from attnviz.figures.blocks import ends, parts
+from attnviz.figures.blocks import parts
 from attnviz.figures.canvas import arranged, painted, whole
 from attnviz.figures.palettes import Inks, inks
-from attnviz.figures.panel import Panel
+from attnviz.figures.panel import Panel, ends
 from attnviz.figures.places import Layout, Placed
-from attnviz.figures.view import Marks, Spec, View
+from attnviz.figures.view import NO_MARKS, Marks, Spec, View
 
 MAX_BLANKS = 1000  # cells still to be revealed that are outlined one by one
-_NO_MARKS = Marks()
 
 
 def equation(
@@ -19,7 +18,7 @@ def equation(
     stage_key: str,
     head: int | None,
     view: View,
-    marks: Marks = _NO_MARKS,
+    marks: Marks = NO_MARKS,
     *,
     rows: int | None = None,
 ) -> Spec:

@@ -85,7 +85,7 @@ class _Flow:
     def __init__(self, trace: Trace, heads: Sequence[int], view: View, token: int | None) -> None:
         self.trace, self.heads, self.view, self.token = trace, heads, view, token
         self.sizes, self.ink = view.sizes, inks(view.dark)
-        self.queries, self.keys = trace.labels("attention")[1:]
+        self.names, self.queries, self.keys = trace.labels("attention")
         sizes, rows = self.sizes, max(len(self.queries), len(self.keys))
         hall = is_hall(sizes)
         pitch = min(sizes.label * 4, max(sizes.label * 1.3, HALL_HEIGHT * 0.7 / rows))
@@ -162,7 +162,7 @@ class _Flow:
         self.swatches: list[tuple[int, float, float]] = []
         x, y = self.left, 2.0
         for head in self.heads:
-            text = f"head {head + 1}"
+            text = self.names[head]
             wide = swatch + 6 + text_width(text, sizes.label) + 18
             if x > self.left and x + wide > self.view.width:
                 x, y = self.left, y + sizes.label * 1.5
@@ -234,7 +234,7 @@ class _Flow:
                 share = 0.12 + 0.76 * (step + 0.5) / count
                 x.append(round(self.left + share * (self.right - self.left), 1))
                 y.append(round(start + share * (end - start), 1))
-            said += [wrapped(f"head {line.head + 1}: {sentence}")] * count
+            said += [wrapped(f"{self.names[line.head]}: {sentence}")] * count
         return {
             "type": "scatter",
             "mode": "markers",
@@ -300,7 +300,7 @@ class _Flow:
             text = f"{name} {verb} {', '.join(most)}"
             if not most:
                 text = f"{name} has {NOTHING}" if query else f"{name} is attended to by no query"
-            said.append(wrapped(f"head {head + 1}: {text}"))
+            said.append(wrapped(f"{self.names[head]}: {text}"))
         if len(self.heads) > MAX_HEADS:
             said.append(f"and {len(self.heads) - MAX_HEADS} more heads")
         return said

@@ -179,13 +179,8 @@ def _panel(
     array, own_head = _matrix(trace, key, head)
     rows, columns = trace.labels(key)[-2:]
     row_axis, column_axis = trace.axes(key)[-2:]
+    extent = ends(array, view.decimals) or "all masked"
     finite = array[np.isfinite(array)]
-    ends = (
-        [format_number(float(end), view.decimals) for end in (finite.min(), finite.max())]
-        if (finite.size)
-        else []
-    )
-    extent = " … ".join(ends) or "all masked"
     if stage.colour == "attention" and finite.size and finite.max() < PALE:
         extent += f", colours run from {ATTENTION[0]:g} to {ATTENTION[1]:g}"
     sums = _sums(trace, array, head or 0, view) if key == "attention" else ()
@@ -218,7 +213,7 @@ def _panel(
         column_axis=column_axis,
         title=symbol if formula in ("", symbol) else f"{symbol} = {formula.replace(' · ', '·')}",
         subtitle=f"{stage.title.lower()} {len(rows)}×{len(columns)}{shared}",
-        axes=f"{_word(row_axis)} × {_word(column_axis)}{suffix}",
+        axes=f"{axis_word(row_axis)} × {axis_word(column_axis)}{suffix}",
         conventions=(
             f"rows are {_plural(row_axis)}, columns are {_plural(column_axis)}{suffix}",
             f"rows: {_plural(row_axis)}, columns: {_plural(column_axis)}{suffix}",
@@ -236,7 +231,8 @@ def _panel(
     )
 
 
-def _word(axis: str) -> str:
+def axis_word(axis: str) -> str:
+    """What an axis is called beside a matrix."""
     return "head·d_v" if axis == "concat" else axis
 
 
@@ -252,6 +248,14 @@ def _sums(trace: Trace, weights: Array, head: int, view: View) -> tuple[str, ...
         + (f", {NOTHING}" if nothing else "")
         for total, nothing in zip(weights.sum(axis=-1), empty, strict=True)
     )
+
+
+def ends(values: Array, decimals: int | None) -> str:
+    """The smallest and the largest number, as shown; empty without any."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return ""
+    return " … ".join(format_number(float(v), decimals) for v in (finite.min(), finite.max()))
 
 
 def widest(array: Array, decimals: int | None) -> str:

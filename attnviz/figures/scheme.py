@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from attnviz.figures.blocks import Parts
-from attnviz.figures.fit import Cells, band, joined, names_width, spread, with_labels
-from attnviz.figures.sheet import GAP, Arranged, Boxes, Sheet, width_of
+from attnviz.figures.fit import Cells, band, joined, names_width, spread
+from attnviz.figures.sheet import GAP, Arranged, Boxes, Sheet, fitting, width_of
 from attnviz.figures.view import Sizes, View
 
 LEFT, RIGHT, BIAS = 0, 1, 2
@@ -24,15 +24,7 @@ def product(parts: Parts, view: View, sizes: Sizes, cells: Cells, must: bool) ->
         cells: how cells are drawn.
         must: whether they have to do with any room.
     """
-    scheme = _Scheme(parts, view, sizes, cells, must)
-    if not scheme.columns() or not scheme.rows():
-        return None
-    smaller = with_labels(sizes, scheme.heights[:2])
-    if smaller != sizes:
-        scheme = _Scheme(parts, view, smaller, cells, must)
-        if not scheme.columns() or not scheme.rows():
-            return None
-    return scheme.place()
+    return fitting(lambda letters: _Scheme(parts, view, letters, cells, must), sizes)
 
 
 class _Scheme:

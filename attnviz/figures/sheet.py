@@ -1,10 +1,11 @@
 """What all equations share: words and their places, the names and ranges of their matrices."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from attnviz.figures.blocks import Parts, written
-from attnviz.figures.fit import LEADING, Cells, every, is_hall, max_height, upright
+from attnviz.figures.fit import LEADING, Cells, every, is_hall, max_height, upright, with_labels
 from attnviz.figures.labels import text_width
 from attnviz.figures.panel import Panel
 from attnviz.figures.places import Placed
@@ -176,3 +177,29 @@ class Sheet:
             every=every(panel, width, height, turned, sizes),
             text_size=self.cells.letters if self.numbered(index) else None,
         )
+
+
+class Arranger(Protocol):
+    """First the widths of cells, then their heights; False where there is no room."""
+
+    @property
+    def heights(self) -> Sequence[float]: ...
+
+    def columns(self) -> bool: ...
+
+    def rows(self) -> bool: ...
+
+    def place(self) -> Arranged: ...
+
+
+def fitting(made: Callable[[Sizes], Arranger], sizes: Sizes) -> Arranged | None:
+    """What is arranged with these letters, or with smaller names where rows are low."""
+    arranger = made(sizes)
+    if not arranger.columns() or not arranger.rows():
+        return None
+    smaller = with_labels(sizes, arranger.heights[:2])
+    if smaller != sizes:
+        arranger = made(smaller)
+        if not arranger.columns() or not arranger.rows():
+            return None
+    return arranger.place()

@@ -109,3 +109,6 @@ class Marks:
     operands: tuple[Cell, ...] = ()
     token: int | None = None
     changed: Mapping[str, BoolArray] = field(default_factory=dict)
+
+
+NO_MARKS = Marks()

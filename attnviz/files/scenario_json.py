@@ -67,12 +67,16 @@ def from_json(data: bytes, where: str = "scenario file") -> Scenario:
 
 def save(scenario: Scenario, path: str | os.PathLike[str]) -> None:
     """Write a scenario to a file; an older file is replaced as a whole or not at all."""
-    target, data = Path(path), to_json(scenario)
+    write_whole(Path(path), to_json(scenario), 0o644)
+
+
+def write_whole(target: Path, data: bytes, mode: int = 0o600) -> None:
+    """A file as a whole or not at all: written beside its place, then moved there."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        Path(name).chmod(0o644)
+        Path(name).chmod(mode)
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

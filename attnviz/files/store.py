@@ -7,11 +7,11 @@ import os
 import re
 import secrets
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from attnviz.core.errors import FormatError, LimitError
+from attnviz.files.scenario_json import write_whole
 
 MAX_BYTES = 32_000_000  # of one state
 MAX_TOTAL = 256_000_000  # of all; the oldest go first
@@ -52,14 +52,7 @@ def put(data: bytes) -> str:
             hint="Save it as a file.",
         )
     place, name = folder(), secrets.token_hex(16)
-    handle, draft = tempfile.mkstemp(dir=place, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(draft, place / name)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_whole(place / name, data)
     prune()
     return name
 

@@ -8,8 +8,7 @@ from attnviz.core.presets import GALLERY
 from attnviz.core.ready import COMPARISONS
 from attnviz.core.trace import Trace
 from attnviz.figures import difference_picture
-from attnviz.ui import editors, state
-from attnviz.ui.heads import table_head
+from attnviz.ui import state
 from attnviz.ui.parts import chart, escape_label, line
 
 READY_WIDTH = 300  # px
@@ -19,7 +18,6 @@ MAX_LISTED = 12
 def compare(trace: Trace, heads: list[int]) -> None:
     """The view of two states."""
     now = state.session()
-    editors.editor_row(editors.shown(trace, table_head(trace, heads)))
     with st.container(horizontal=True, vertical_alignment="center", key="compare", gap="small"):
         st.button("Pin this as A", key="pin", on_click=_pin)
         partner = _partner()
@@ -51,7 +49,7 @@ def compare(trace: Trace, heads: list[int]) -> None:
         chart(
             f"compare_{head}",
             difference_picture(before, trace, key, head, state.view()),
-            f"A, B and their difference, head {head + 1}",
+            f"A, B and their difference, {state.head_name(head)}",
         )
 
 

@@ -13,6 +13,7 @@ from attnviz.core.ops import head_of
 from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
+from attnviz.figures.panel import axis_word
 from attnviz.tables import to_frame
 from attnviz.ui import grids, state
 from attnviz.ui.parts import row, span
@@ -117,7 +118,7 @@ def shown(trace: Trace, head: int) -> list[Grid]:
 def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
     info, own_head = ROWS[table], None
     title = info.symbol + ("ᵀ" if columns_first else "")
-    axes = ["head·d_v" if axis == "concat" else axis for axis in info.axes]
+    axes = list(map(axis_word, info.axes))
     if axes[0] in ("head", "kv_head"):
         own_head = head_of(trace[table], head, len(trace["attention"]))
         title += f" {trace.labels(table)[0][own_head]}"

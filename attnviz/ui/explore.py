@@ -6,7 +6,6 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.errors import ScenarioError
-from attnviz.core.heads import reading
 from attnviz.core.picture import grid_of
 from attnviz.core.trace import Trace
 from attnviz.figures import (
@@ -23,9 +22,9 @@ from attnviz.figures import (
     ranking_bars,
     thumbnails,
 )
-from attnviz.ui import editors, state
+from attnviz.ui import state
 from attnviz.ui.explain import explanation
-from attnviz.ui.heads import ROOMY_TOKENS, table_head
+from attnviz.ui.heads import ROOMY_TOKENS, readings
 from attnviz.ui.parts import chart, line, marks
 
 COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
@@ -38,12 +37,6 @@ MIN_SHARE = 120  # px
 
 
 def explore(trace: Trace, heads: list[int]) -> None:
-    """The view that the page opens with."""
-    editors.editor_row(editors.shown(trace, table_head(trace, heads)))
-    pictures(trace, heads)
-
-
-def pictures(trace: Trace, heads: list[int]) -> None:
     """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
     view, marked = _view(trace, len(heads)), marks(trace)
     strip_view, joint_view = _with_room(view, trace, len(heads))
@@ -55,7 +48,7 @@ def pictures(trace: Trace, heads: list[int]) -> None:
         _over_picture(trace, heads, view)
         for head in heads:
             strip = head_strip(trace, head, strip_view, marked)
-            chart(f"head_{head}", strip, f"Head {head + 1}, all stages")
+            chart(f"head_{head}", strip, f"{state.head_name(head).capitalize()}, all stages")
         _rankings(trace, heads, view)
         left, right = st.columns(COLUMNS, gap="small")
         with left:
@@ -63,10 +56,7 @@ def pictures(trace: Trace, heads: list[int]) -> None:
             chart("joint", joint, "Concatenated heads and output")
         with right:
             explanation(trace, view.decimals)
-        token = state.session().token
-        if token is not None:
-            for head in heads:
-                st.html(line("reading", reading(trace, head, token, view.decimals)))
+        readings(trace, heads)
 
 
 def _rankings(trace: Trace, heads: list[int], view: View) -> None:
@@ -78,7 +68,7 @@ def _rankings(trace: Trace, heads: list[int], view: View) -> None:
     for column, head in zip(st.columns(len(heads), gap="small"), heads, strict=True):
         with column:
             bars = ranking_bars(trace, now.query, head, of_one)
-            chart(f"ranking_{head}", bars, f"Keys by their weight, head {head + 1}")
+            chart(f"ranking_{head}", bars, f"Keys by their weight, {state.head_name(head)}")
 
 
 def _over_picture(trace: Trace, heads: list[int], view: View) -> None:
@@ -98,7 +88,9 @@ def _over_picture(trace: Trace, heads: list[int], view: View) -> None:
         return
     columns = st.columns(len(shown), gap="small")
     for column, head, spec in zip(columns, shown, pictures, strict=True):
-        what = "The picture" if head is None else f"Attention over the picture, head {head + 1}"
+        what = "The picture"
+        if head is not None:
+            what = f"Attention over the picture, {state.head_name(head)}"
         with column:
             chart("picture" if head is None else f"picture_{head}", spec, what)
 

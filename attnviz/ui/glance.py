@@ -5,12 +5,13 @@ from statistics import mean
 
 import streamlit as st
 
-from attnviz.core.heads import CAUTION, reading, summaries
+from attnviz.core.heads import CAUTION, summaries
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 from attnviz.figures import flow
 from attnviz.figures.labels import cut
 from attnviz.ui import state
+from attnviz.ui.heads import readings
 from attnviz.ui.parts import chart, line, table
 
 MAX_ENTROPIES = 8  # queries whose entropy is written one by one
@@ -19,17 +20,14 @@ COLUMNS, GAP = (1, 1), 16
 
 def glance(trace: Trace, heads: list[int]) -> None:
     """The view of the heads."""
-    token = state.session().token
     left, right = st.columns(COLUMNS, gap="medium")
     with left:
         view = state.view()
         view = replace(view, width=int(view.width * COLUMNS[0] / sum(COLUMNS)) - GAP)
-        chart("flow", flow(trace, heads, view, token=token), "Attention as lines")
+        chart("flow", flow(trace, heads, view, token=state.session().token), "Attention as lines")
     with right:
         st.html(line("note", CAUTION) + _summary_table(trace))
-        if token is not None:
-            for head in heads:
-                st.html(line("reading", reading(trace, head, token, state.view().decimals)))
+        readings(trace, heads)
 
 
 def _summary_table(trace: Trace) -> str:

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from attnviz.core.heads import reading
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
 from attnviz.ui import state
-from attnviz.ui.parts import escape_label
+from attnviz.ui.parts import escape_label, line
 
 ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
 MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
@@ -63,6 +64,14 @@ def choose_token(trace: Trace) -> None:
             width=WORDS_WIDTH,
             on_change=state.read_token,
         )
+
+
+def readings(trace: Trace, heads: list[int]) -> None:
+    """The row of the chosen word, in each of the heads."""
+    token = state.session().token
+    if token is not None:
+        for head in heads:
+            st.html(line("reading", reading(trace, head, token, state.view().decimals)))
 
 
 def choose_table_head(trace: Trace, heads: list[int]) -> int:

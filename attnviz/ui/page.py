@@ -9,6 +9,7 @@ from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, grids, state
+from attnviz.ui.address import SETTINGS
 from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
@@ -22,14 +23,10 @@ from attnviz.ui.take import take_away
 HERE = Path(__file__).parent
 CSS = (HERE / "style.css").read_text(encoding="utf-8")
 LAST_GOOD = "The picture shows the last good state."
-VIEWS = {
-    "Explore": explore,
-    "Step by step": step_by_step,
-    "Compare": compare,
-    "Heads": glance,
-    "Take away": take_away,
-}
-WITH_TABLES = ("Explore", "Compare")
+VIEWS = dict(
+    zip(SETTINGS["view"], (explore, step_by_step, compare, glance, take_away), strict=True)
+)
+WITH_TABLES = (explore, compare)
 
 _bridge = st.components.v2.component(
     "attnviz_bridge", js=(HERE / "bridge.js").read_text(encoding="utf-8")
@@ -80,19 +77,20 @@ def explored(trace: Trace) -> None:
             label_visibility="collapsed",
             required=True,
         )
-        heads = choose_heads(trace)
-        if view in WITH_TABLES:
-            shown = editors.shown(trace, choose_table_head(trace, heads))
-            editors.paste_box(shown)
-            style(editors.style(shown))
-        else:
-            style()
+        heads, draw = choose_heads(trace), VIEWS[str(view)]
+        tables = []
+        if draw in WITH_TABLES:
+            tables = editors.shown(trace, choose_table_head(trace, heads))
+            editors.paste_box(tables)
+        style(editors.style(tables))
         history_buttons()
     answer_line(trace)
     warning = NORMALISERS[trace.values.config.normaliser].warning
     if warning:
         st.html(line("warning", warning))
-    VIEWS[str(view)](trace, heads)
+    if tables:
+        editors.editor_row(tables)
+    draw(trace, heads)
 
 
 def style(more: str = "") -> None:
@@ -112,7 +110,7 @@ def history_buttons() -> None:
     """Undo, redo, reset, present."""
     now = state.session()
     for label, icon, stack, keys, command in (
-        ("Undo", ":material/undo:", now.past or now.draft_is_last, "Ctrl+Z", state.undo),
+        ("Undo", ":material/undo:", now.past or now.waiting, "Ctrl+Z", state.undo),
         ("Redo", ":material/redo:", now.future, "Ctrl+Shift+Z", state.redo),
     ):
         st.button(

@@ -66,7 +66,7 @@ class Session:
         refused: the one sentence on a change that was not made.
         notes: sentences on what a change did.
         draft: a text that was refused and still stands in its field.
-        draft_is_last: whether nothing was changed since, so that undo takes the draft back.
+        draft_is_last: whether nothing was changed since.
         opened: those of `HELD` that a person has opened, before anything is set there.
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
@@ -121,14 +121,17 @@ class Session:
     @property
     def problem(self) -> str:
         """The one sentence on what is not as it was asked for; empty when all is well."""
-        return self.refused or (str(self.draft.error) if self.draft_is_last and self.draft else "")
+        return self.refused or (str(self.draft.error) if self.draft and self.waiting else "")
 
     @property
     def hint(self) -> bool:
         """Whether the problem is no mistake, such as an empty text."""
-        return (
-            bool(self.problem) and not self.refused and self.draft is not None and self.draft.hint
-        )
+        return not self.refused and self.waiting and self.draft is not None and self.draft.hint
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a refused text is the last that was done, so that undo takes it back."""
+        return self.draft is not None and self.draft_is_last
 
     @property
     def query(self) -> int:
@@ -183,9 +186,9 @@ class Session:
 
     def undo(self) -> None:
         """Back to the scenario before the last change."""
-        if self.draft_is_last:
+        if self.waiting:
             self.quiet()
-            self.draft, self.draft_is_last, self.notes = None, False, ("Undone.",)
+            self.draft, self.notes = None, ("Undone.",)
         elif self.past:
             self.future.append(self.scenario)
             self._go(self.past.pop(), "Undone.")
@@ -199,10 +202,8 @@ class Session:
     def _go(self, scenario: Scenario, note: str) -> None:
         self.quiet()
         self.notes = (note,)
-        if (scenario.text, scenario.context_text) != (
-            self.scenario.text,
-            self.scenario.context_text,
-        ):
+        old = self.scenario
+        if (scenario.text, scenario.context_text) != (old.text, old.context_text):
             self.draft = None
         self.show(scenario, run(scenario))
 

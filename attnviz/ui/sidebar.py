@@ -10,6 +10,7 @@ from attnviz.core.text import TOKENIZERS
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.files.picture import ENDINGS, MAX_MEGABYTES
 from attnviz.ui import state
+from attnviz.ui.address import SETTINGS
 from attnviz.ui.parts import escape_label, line, row, span
 from attnviz.ui.texts import text_field
 from attnviz.ui.variants import variants
@@ -162,12 +163,12 @@ def _randomise(following: bool) -> None:
 
 
 def _view() -> None:
-    st.selectbox("Decimals", ["2", "3", "4", "5", "6", "all"], key=state.once("decimals", "2"))
+    st.selectbox("Decimals", SETTINGS["decimals"], key=state.once("decimals", "2"))
     st.selectbox("Palette", list(PALETTES), key=state.once("palette", DEFAULT_PALETTE))
     st.toggle("Numbers in the cells", key=state.once("cell_text", True))
     st.radio(
         "Tokens as",
-        ["rows", "columns"],
+        SETTINGS["tokens_as"],
         horizontal=True,
         key=state.once("tokens_as", "rows"),
         help="Textbooks differ; pictures and tables are transposed, the arrays stay.",

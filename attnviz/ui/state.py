@@ -1,4 +1,4 @@
-"""Where a visitor's session lives, and the commands that the widgets call.
+"""Where a visitor's session lives, and the commands that widgets of several modules call.
 
 The only module that touches `st.session_state` and the address bar.
 """
@@ -302,7 +302,6 @@ def presenting() -> bool:
 
 def present(on: bool) -> None:
     """Lay the page out for a projector, or leave that; the chosen cell stays."""
-    once("presenting", on)
     show("presenting", on)
 
 

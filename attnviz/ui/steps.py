@@ -115,7 +115,7 @@ def _picture(trace: Trace, stage: Stage, view: View) -> None:
 
 
 def _title(trace: Trace, stage: Stage) -> str:
-    where = f", head {state.session().head + 1}" if trace.has_heads(stage.key) else ""
+    where = f", {state.head_name(state.session().head)}" if trace.has_heads(stage.key) else ""
     return f"{stage.title}{where}"
 
 
@@ -125,31 +125,27 @@ def _chips(trace: Trace) -> str:
     places = dict(zip(trace.axes(now.chosen.key), now.chosen.index, strict=True))
     query = places.get("query", places.get("token"))
     key = places.get("key")
-    same = trace.tokens == trace.key_tokens
-    chips = []
-    for axis, labels in (("query", trace.labels("scores")[1]), ("key", trace.labels("scores")[2])):
-        if axis == "key" and same:
-            break
-        for token, label in list(enumerate(labels))[:MAX_CHIPS]:
-            looks, seen = token == query and axis == "query", token == key and axis == "key"
-            seen = seen or (same and token == key)
-            chips.append(span(f"chip{' query' * looks}{' key' * seen}", label))
+    _, queries, keys = trace.labels("scores")
+    crossed = trace.tokens != trace.key_tokens
+    chips = [
+        _chip(label, place == query, place == key and not crossed)
+        for place, label in enumerate(queries[:MAX_CHIPS])
+    ]
+    if crossed:
+        chips += [_chip(label, False, place == key) for place, label in enumerate(keys[:MAX_CHIPS])]
     stage = trace.stages[now.step]
-    n_heads = len(trace["attention"])
-    where = f"head {now.head + 1} of {n_heads}" if trace.has_heads(stage.key) else "all heads"
+    where = state.ALL_HEADS
+    if trace.has_heads(stage.key):
+        where = f"{state.head_name(now.head)} of {len(trace['attention'])}"
     return row("chips", *chips, span("head", where))
 
 
+def _chip(label: str, looks: bool, seen: bool) -> str:
+    return span(f"chip{' query' * looks}{' key' * seen}", label)
+
+
 def _rail(trace: Trace) -> str:
-    step = state.session().step
-    kinds = ("past", "present", "coming")
-    return row(
-        "rail",
-        *(
-            span(
-                kinds[(place >= step) + (place > step)],
-                stage.title if place == step else stage.symbol,
-            )
-            for place, stage in enumerate(trace.stages)
-        ),
-    )
+    step, stages = state.session().step, trace.stages
+    past = (span("past", stage.symbol) for stage in stages[:step])
+    coming = (span("coming", stage.symbol) for stage in stages[step + 1 :])
+    return row("rail", *past, span("present", stages[step].title), *coming)

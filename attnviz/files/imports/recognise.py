@@ -314,11 +314,8 @@ def applied(scenario: Scenario, candidate: Candidate, params: Params) -> tuple[S
             hint="Set a second text first.",
         )
     notes: list[str] = []
-    edits = {(r, c): v for (r, c), v in scenario.x_edits.items() if c < sizes.d_model}
-    if len(edits) < len(scenario.x_edits):
-        notes.append("X loses cells that were typed into dropped columns")
     config = replace(scenario.config, start="x", **candidate.family.config)
-    changed = replace(scenario, params=params, config=config, x_edits=edits)
+    changed = replace(scenario, params=params, config=config)
     changed = follow_sizes(scenario, changed, notes)
     told = "".join(f" {note}." for note in notes)
     return changed, f"The tables of {candidate.title}.{told} Undo brings the old ones back."
