@@ -225,19 +225,23 @@ function onDrawn(chart) {
   if (box) standIn(box);
 }
 
+const plots = document.getElementsByClassName("js-plotly-plot");
+const boxes = new Set();
+
 function look() {
-  for (const box of document.querySelectorAll(BOX)) {
+  for (const chart of plots) {
+    if (chart.attnviz || !chart.on) continue;
+    chart.attnviz = true;
+    const box = chart.closest(BOX);
+    if (!box) continue;
     box.tabIndex = 0;
-    for (const chart of charts(box)) {
-      if (chart.attnviz || !chart.on) continue;
-      chart.attnviz = true;
-      chart.on("plotly_click", onClick);
-      chart.on("plotly_afterplot", () => onDrawn(chart));
-      if (chart.querySelector(".infolayer .annotation")) onDrawn(chart);
-      sizes.observe(chart); // a chart may be drawn before it has got its place
-    }
-    standIn(box);
+    boxes.add(box);
+    chart.on("plotly_click", onClick);
+    chart.on("plotly_afterplot", () => onDrawn(chart));
+    if (chart.querySelector(".infolayer .annotation")) onDrawn(chart);
+    sizes.observe(chart); // a chart may be drawn before it has got its place
   }
+  for (const box of boxes) box.isConnected ? standIn(box) : boxes.delete(box);
 }
 
 const sizes = new ResizeObserver((entries) => {

@@ -131,21 +131,16 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
     return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
-def style(tables: list[Grid]) -> str:
-    """CSS: how wide each table is; where they do not fit side by side, they wrap."""
+def editor_row(tables: list[Grid]) -> None:
+    """The tables side by side; where they do not fit, they wrap."""
     rules = []
-    for grid in tables:
+    for place, grid in enumerate(tables, 1):
         px = grid.width
         size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
-        rules.append(f"div:has(> .st-key-box_{grid.name}) {{ {size} }}")
-    return " ".join(rules)
-
-
-def editor_row(tables: list[Grid]) -> None:
-    """The tables side by side."""
-    with st.container(horizontal=True, gap="xsmall", key="tables"):
-        for grid in tables:
-            _editor(grid)
+        rules.append(f".st-key-tables > :nth-child({place}) {{ {size} }}")
+    st.html(f"<style>{' '.join(rules)}</style>")
+    for grid in tables:
+        _editor(grid)
 
 
 def _editor(grid: Grid) -> None:

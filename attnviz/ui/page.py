@@ -21,7 +21,9 @@ from attnviz.ui.steps import present, step_by_step
 from attnviz.ui.take import take_away
 
 HERE = Path(__file__).parent
-CSS = (HERE / "style.css").read_text(encoding="utf-8")
+CSS, PROJECTOR_CSS = (
+    (HERE / name).read_text(encoding="utf-8") for name in ("style.css", "projector.css")
+)
 LAST_GOOD = "The picture shows the last good state."
 VIEWS = dict(
     zip(SETTINGS["view"], (explore, step_by_step, compare, glance, take_away), strict=True)
@@ -50,10 +52,11 @@ def main() -> None:
         st.rerun()
     trace = replace(now.trace, columns_first=state.view().transposed)
     if state.presenting():
-        style()
+        style(PROJECTOR_CSS)
         present(trace)
     else:
-        explored(trace)
+        with st.container(key="page"):
+            explored(trace)
     _bridge(
         key="bridge",
         data={
@@ -68,8 +71,16 @@ def main() -> None:
 
 
 def explored(trace: Trace) -> None:
-    """The page when it is not laid out for a projector."""
-    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"):
+    """The page when it is not laid out for a projector.
+
+    The view is filled in first, so that a browser draws its pictures while the rest is made.
+    """
+    toolbar = st.container(
+        horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"
+    )
+    answer = st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall")
+    with toolbar:
+        style()
         view = st.segmented_control(
             "View",
             list(VIEWS),
@@ -78,19 +89,23 @@ def explored(trace: Trace) -> None:
             required=True,
         )
         heads, draw = choose_heads(trace), VIEWS[str(view)]
-        tables = []
-        if draw in WITH_TABLES:
-            tables = editors.shown(trace, choose_table_head(trace, heads))
-            editors.paste_box(tables)
-        style(editors.style(tables))
-        history_buttons()
-    answer_line(trace)
     warning = NORMALISERS[trace.values.config.normaliser].warning
     if warning:
         st.html(line("warning", warning))
-    if tables:
-        editors.editor_row(tables)
-    draw(trace, heads)
+    if draw in WITH_TABLES:
+        above = st.container(horizontal=True, gap="xsmall", key="tables")
+        draw(trace, heads)
+        with toolbar:
+            tables = editors.shown(trace, choose_table_head(trace, heads))
+            editors.paste_box(tables)
+        with above:
+            editors.editor_row(tables)
+    else:
+        draw(trace, heads)
+    with toolbar:
+        history_buttons()
+    with answer:
+        answer_line(trace)
 
 
 def style(more: str = "") -> None:
@@ -150,13 +165,12 @@ def answer_line(trace: Trace) -> None:
         sentence = trace.sentence(now.chosen.key, *place(now.chosen), state.view().decimals)
         notes = [span("note", note) for note in now.notes]
         said = row("answer", span("said", where + sentence), *notes)
-    with st.container(key="answer", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.html(said)
-        if now.transposable is not None:
-            st.button(
-                "Transpose the pasted table",
-                key="transpose",
-                on_click=grids.transpose_table,
-                args=now.transposable,
-            )
-        choose_token(trace)
+    st.html(said)
+    if now.transposable is not None:
+        st.button(
+            "Transpose the pasted table",
+            key="transpose",
+            on_click=grids.transpose_table,
+            args=now.transposable,
+        )
+    choose_token(trace)
