@@ -52,7 +52,7 @@ lint: $(VENV)/installed-dev
 	@$(BIN)/mypy --no-error-summary
 
 test: $(VENV)/installed-dev browser lint
-	@CHROMIUM="$(CHROMIUM_PATH)" $(BIN)/python -m pytest $(ARGS)
+	@CHROMIUM="$(CHROMIUM_PATH)" $(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS)
 
 bench: $(VENV)/installed-dev browser
 	@CHROMIUM="$(CHROMIUM_PATH)" $(BIN)/python -m tests.bench $(ARGS)

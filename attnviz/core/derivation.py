@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from attnviz.core.digits import write
 from attnviz.core.expr import (
     MANY_TERMS,
     Cell,
@@ -116,12 +117,8 @@ class Derivation:
         self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = MANY_TERMS
     ) -> tuple[str, ...]:
         """The arithmetic with its numbers, step by step; the last step is the result."""
-
-        def trimmed(value: float) -> str:
-            return format_number(value, decimals, trim=True)
-
         written = [
-            render(expr, trimmed, syntax, limit)
+            write(expr, decimals, syntax, limit)
             for expr in self.explanation.exprs
             if not isinstance(expr, Cell | Const)
         ]

@@ -1,12 +1,12 @@
 """What a cell says when it is pointed at: a sentence, and in small pictures its arithmetic."""
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from numpy.typing import NDArray
 
-from attnviz.core.expr import Cell, Const, render
+from attnviz.core.digits import write
+from attnviz.core.expr import Cell, Const
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Index
 from attnviz.core.ops import Given
@@ -42,20 +42,12 @@ class _Unnamed:
         return self.trace.labels(names)
 
 
-@lru_cache(maxsize=8192)
-def _short(value: float, decimals: int | None) -> str:
-    return format_number(value, decimals, trim=True)
-
-
 def texts(
     trace: Trace, stage: Stage, head: int | None, shape: tuple[int, ...], decimals: int | None
 ) -> Rows:
     """(rows, columns) -> for each cell a sentence with the whole number, and its arithmetic."""
     names = _Unnamed(trace)
     shown = None if decimals is None else max(decimals, MIN_DECIMALS)
-
-    def number(value: float) -> str:
-        return _short(value, shown)
 
     def text(row: int, column: int) -> str:
         sentence = wrapped(trace.sentence(stage.key, head, row, column, None))
@@ -64,7 +56,7 @@ def texts(
         index = (row, column) if head is None else (head, row, column)
         exprs = stage.op.explain(names, index).exprs[-MAX_STEPS:]
         steps = [
-            render(expr, number, limit=MAX_TERMS)
+            write(expr, shown, limit=MAX_TERMS)
             for expr in exprs
             if not isinstance(expr, Cell | Const)
         ]

@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, WebSocket, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    WebSocket,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
@@ -25,6 +33,7 @@ QUIET_ARGS = [  # no GPU that a server lacks, and no request of the browser's ow
     "--disable-component-update",
     "--disable-sync",
     "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",  # nothing outside is reached
 ]
 
 
@@ -126,35 +135,37 @@ class Watched:
     errors: list[str] = field(default_factory=list)
 
     def close(self) -> None:
-        self.page.context.close()
+        self.page.close()
 
 
 def watch(
-    browser: Browser, address: str, width: int = 1440, height: int = 900, dark: bool = False
+    browser: Browser | BrowserContext,
+    address: str,
+    width: int = 1440,
+    height: int = 900,
+    dark: bool = False,
 ) -> Watched:
-    """Open an empty page that reaches nothing but the server at the address."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if dark else "light",
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    watched = Watched(context.new_page())
+    """Open an empty page; what it asks for elsewhere than at the address is written down.
+
+    Pages of one context share what the browser keeps of the server's files.
+    """
+    page = browser.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    watched = Watched(page)
     own = (f"{address}/", f"{address.replace('http', 'ws', 1)}/", "data:", "blob:")
 
-    def stop(route: Route) -> None:
-        watched.outside.append(route.request.url)
-        route.abort()
-
-    def note_socket(socket: WebSocket) -> None:
-        if not socket.url.startswith(own):
-            watched.outside.append(socket.url)
+    def note_url(request: Request | WebSocket) -> None:
+        if not request.url.startswith(own):
+            watched.outside.append(request.url)
 
     def note_message(message: ConsoleMessage) -> None:
         if message.type == "error":
             watched.errors.append(message.text)
 
-    context.route(lambda url: not url.startswith(own), stop)
-    watched.page.on("websocket", note_socket)
-    watched.page.on("console", note_message)
-    watched.page.on("pageerror", lambda error: watched.errors.append(str(error)))
+    page.on("request", note_url)
+    page.on("websocket", note_url)
+    page.on("console", note_message)
+    page.on("pageerror", lambda error: watched.errors.append(str(error)))
     return watched

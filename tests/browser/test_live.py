@@ -78,24 +78,24 @@ def test_changed_cells_are_outlined_for_two_seconds(watched: Driver) -> None:
     assert watched.page.locator(".attnviz-changed").count() == 0
 
 
-def test_undo_redraws_only_the_table_that_differs(driver: Driver) -> None:
-    edit_a_cell(driver)
+def test_undo_redraws_only_the_table_that_differs(again: Driver) -> None:
+    edit_a_cell(again)
     mark = "() => document.querySelectorAll('[data-testid=stDataFrame]').forEach(e => e.old = 1)"
-    driver.page.evaluate(mark)
-    driver.press("Undo")
-    kept = driver.page.evaluate(
+    again.page.evaluate(mark)
+    again.press("Undo")
+    kept = again.page.evaluate(
         "() => [...document.querySelectorAll('[data-testid=stDataFrame]')].map(e => e.old || 0)"
     )
     assert kept == [1, 0, 1, 1, 1]
-    assert driver.read_cell("w_q_1", 0, 0) == "0.3"
+    assert again.read_cell("w_q_1", 0, 0) == "0.3"
 
 
-def test_a_cell_typed_back_to_its_first_value(driver: Driver) -> None:
-    start = driver.matrix("head_1", "q")
-    edit_a_cell(driver)
-    assert not np.array_equal(driver.matrix("head_1", "q"), start)
-    driver.type_cell("w_q_1", 0, 0, "0.3")
-    np.testing.assert_array_equal(driver.matrix("head_1", "q"), start)
+def test_a_cell_typed_back_to_its_first_value(again: Driver) -> None:
+    start = again.matrix("head_1", "q")
+    edit_a_cell(again)
+    assert not np.array_equal(again.matrix("head_1", "q"), start)
+    again.type_cell("w_q_1", 0, 0, "0.3")
+    np.testing.assert_array_equal(again.matrix("head_1", "q"), start)
 
 
 def test_edits_are_kept_while_another_head_is_shown(driver: Driver) -> None:
@@ -109,48 +109,48 @@ def test_edits_are_kept_while_another_head_is_shown(driver: Driver) -> None:
     assert [driver.read_cell("w_q_1", row, 0) for row in (0, 1)] == ["0.9", "0.8"]
 
 
-def test_row_names_cannot_be_typed_over(driver: Driver) -> None:
-    box = driver.grid("w_q_1").bounding_box()
-    driver.click(box["x"] + 12, box["y"] + 36 + 14)
-    driver.type_here("zz")
-    driver.page.wait_for_timeout(500)
-    assert driver.grid("w_q_1").locator('[data-testid="glide-cell-0-0"]').text_content() == "d0"
+def test_row_names_cannot_be_typed_over(again: Driver) -> None:
+    box = again.grid("w_q_1").bounding_box()
+    again.click(box["x"] + 12, box["y"] + 36 + 14)
+    again.type_here("zz")
+    again.page.wait_for_timeout(500)
+    assert again.grid("w_q_1").locator('[data-testid="glide-cell-0-0"]').text_content() == "d0"
 
 
-def test_refused_input_marks_the_picture_until_it_is_put_right(driver: Driver) -> None:
+def test_refused_input_marks_the_picture_until_it_is_put_right(again: Driver) -> None:
     def mark() -> str:
         style = "() => getComputedStyle(document.querySelector('.st-key-pictures')).boxShadow"
-        return str(driver.page.evaluate(style))
+        return str(again.page.evaluate(style))
 
     assert "217, 119, 6" not in mark()
-    driver.type_cell("w_o", 0, 0, "abc")
-    assert "last good state" in driver.answer()
+    again.type_cell("w_o", 0, 0, "abc")
+    assert "last good state" in again.answer()
     assert "217, 119, 6" in mark()
-    driver.type_cell("w_o", 0, 0, "0.4")
-    assert "last good state" not in driver.answer()
+    again.type_cell("w_o", 0, 0, "0.4")
+    assert "last good state" not in again.answer()
     assert "217, 119, 6" not in mark()
 
 
-def test_a_refused_text_is_not_lost_by_another_edit(driver: Driver) -> None:
+def test_a_refused_text_is_not_lost_by_another_edit(again: Driver) -> None:
     long = "word " * 600
-    driver.set_text(long)
-    assert "512" in driver.answer()
-    edit_a_cell(driver)
-    assert driver.page.get_by_label("Text", exact=True).input_value() == long
-    assert "512" not in driver.answer()
-    assert driver.matrix("head_1", "q").shape == (3, 2)
-    driver.press("Undo")
-    assert driver.read_cell("w_q_1", 0, 0) == "0.3"
-    assert driver.page.get_by_label("Text", exact=True).input_value() == long
+    again.set_text(long)
+    assert "512" in again.answer()
+    edit_a_cell(again)
+    assert again.page.get_by_label("Text", exact=True).input_value() == long
+    assert "512" not in again.answer()
+    assert again.matrix("head_1", "q").shape == (3, 2)
+    again.press("Undo")
+    assert again.read_cell("w_q_1", 0, 0) == "0.3"
+    assert again.page.get_by_label("Text", exact=True).input_value() == long
 
 
-def test_undo_takes_a_refused_text_back_and_nothing_else(driver: Driver) -> None:
-    edit_a_cell(driver)
-    driver.set_text("")
-    assert "no tokens yet" in driver.answer()
-    driver.press("Undo")
-    assert driver.page.get_by_label("Text", exact=True).input_value() == "major league baseball"
-    assert driver.read_cell("w_q_1", 0, 0) == "0.9"
+def test_undo_takes_a_refused_text_back_and_nothing_else(again: Driver) -> None:
+    edit_a_cell(again)
+    again.set_text("")
+    assert "no tokens yet" in again.answer()
+    again.press("Undo")
+    assert again.page.get_by_label("Text", exact=True).input_value() == "major league baseball"
+    assert again.read_cell("w_q_1", 0, 0) == "0.9"
 
 
 def test_answer_stays_when_the_page_is_scrolled(open_app: Callable[..., Driver]) -> None:
@@ -165,37 +165,37 @@ def test_answer_stays_when_the_page_is_scrolled(open_app: Callable[..., Driver])
 # Keys.
 
 
-def test_enter_takes_the_text_and_shift_enter_begins_a_line(driver: Driver) -> None:
-    field = driver.page.get_by_label("Text", exact=True)
+def test_enter_takes_the_text_and_shift_enter_begins_a_line(again: Driver) -> None:
+    field = again.page.get_by_label("Text", exact=True)
     field.fill("a b")
-    driver.page.keyboard.press("Enter")
-    driver.page.wait_for_timeout(300)
-    driver.wait_idle()
-    assert driver.matrix("head_0", "scores").shape == (2, 2)
-    driver.page.keyboard.press("Shift+Enter")
-    driver.page.keyboard.type("c", delay=40)
-    driver.page.keyboard.press("Enter")
-    driver.page.wait_for_timeout(300)
-    driver.wait_idle()
-    assert driver.matrix("head_0", "scores").shape == (3, 3)
+    again.page.keyboard.press("Enter")
+    again.page.wait_for_timeout(300)
+    again.wait_idle()
+    assert again.matrix("head_0", "scores").shape == (2, 2)
+    again.page.keyboard.press("Shift+Enter")
+    again.page.keyboard.type("c", delay=40)
+    again.page.keyboard.press("Enter")
+    again.page.wait_for_timeout(300)
+    again.wait_idle()
+    assert again.matrix("head_0", "scores").shape == (3, 3)
 
 
-def test_control_z_goes_back_and_forward_but_not_while_typing(driver: Driver) -> None:
-    start = driver.matrix("head_1", "q")
-    edit_a_cell(driver)
-    edited = driver.matrix("head_1", "q")
-    field = driver.page.get_by_label("Text", exact=True)
+def test_control_z_goes_back_and_forward_but_not_while_typing(again: Driver) -> None:
+    start = again.matrix("head_1", "q")
+    edit_a_cell(again)
+    edited = again.matrix("head_1", "q")
+    field = again.page.get_by_label("Text", exact=True)
     field.click()
-    driver.page.keyboard.press("Control+z")
-    driver.page.wait_for_timeout(500)
-    driver.wait_idle()
-    np.testing.assert_array_equal(driver.matrix("head_1", "q"), edited)
-    driver.page.locator(".st-key-chart_head_0").focus()
+    again.page.keyboard.press("Control+z")
+    again.page.wait_for_timeout(500)
+    again.wait_idle()
+    np.testing.assert_array_equal(again.matrix("head_1", "q"), edited)
+    again.page.locator(".st-key-chart_head_0").focus()
     for keys, expected in (("Control+z", start), ("Control+Shift+z", edited), ("Control+z", start)):
-        driver.page.keyboard.press(keys)
-        driver.page.wait_for_timeout(300)
-        driver.wait_idle()
-        np.testing.assert_array_equal(driver.matrix("head_1", "q"), expected)
+        again.page.keyboard.press(keys)
+        again.page.wait_for_timeout(300)
+        again.wait_idle()
+        np.testing.assert_array_equal(again.matrix("head_1", "q"), expected)
 
 
 def test_arrow_keys_move_the_chosen_cell(driver: Driver) -> None:
@@ -215,32 +215,32 @@ def test_arrow_keys_move_the_chosen_cell(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("token", ["$$x$$", "a_b^c", "</code>", "*b*"])
-def test_formula_of_any_token_can_be_seen_and_copied(driver: Driver, token: str) -> None:
-    driver.set_text(f"{token} league")
-    driver.click_matrix("head_0", "scores", 0, 1)
-    assert f"q_{token} · k_league" in driver.explanation()
-    driver.page.get_by_role("button", name="Copy").click()
-    panel = driver.page.locator('[data-testid="stPopoverBody"]')
+def test_formula_of_any_token_can_be_seen_and_copied(again: Driver, token: str) -> None:
+    again.set_text(f"{token} league")
+    again.click_matrix("head_0", "scores", 0, 1)
+    assert f"q_{token} · k_league" in again.explanation()
+    again.page.get_by_role("button", name="Copy").click()
+    panel = again.page.locator('[data-testid="stPopoverBody"]')
     panel.locator(".katex").first.wait_for()
     assert panel.locator(".katex-error").count() == 0
     assert f"q_{token} · k_league" in panel.locator("code").first.inner_text()
 
 
-def test_four_tokens_need_no_scrolling(driver: Driver) -> None:
-    driver.set_text("a lazy dog sleeps")
-    heights = driver.page.evaluate(
+def test_four_tokens_need_no_scrolling(again: Driver) -> None:
+    again.set_text("a lazy dog sleeps")
+    heights = again.page.evaluate(
         "() => { const m = document.querySelector('[data-testid=stMain]');"
         " return [m.scrollHeight, m.clientHeight]; }"
     )
     assert heights[0] <= heights[1] + 1
 
 
-def test_undo_of_a_text_reaches_the_side_bar(driver: Driver) -> None:
-    driver.set_text("one two")
-    driver.press("Undo")
-    assert driver.page.get_by_label("Text", exact=True).input_value() == "major league baseball"
-    driver.press("Reset")
-    assert driver.matrix("head_0", "scores").shape == (3, 3)
+def test_undo_of_a_text_reaches_the_side_bar(again: Driver) -> None:
+    again.set_text("one two")
+    again.press("Undo")
+    assert again.page.get_by_label("Text", exact=True).input_value() == "major league baseball"
+    again.press("Reset")
+    assert again.matrix("head_0", "scores").shape == (3, 3)
 
 
 def test_pictures_are_laid_out_for_the_room_there_is(open_app: Callable[..., Driver]) -> None:

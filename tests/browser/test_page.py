@@ -31,9 +31,9 @@ def test_opens_with_the_walkthrough_and_asks_for_nothing_outside(driver: Driver)
     assert driver.answer() == "head 2: league attends to baseball with 0.47"
 
 
-def test_typed_cell_reaches_every_stage(driver: Driver) -> None:
-    untouched = driver.matrix("head_0", "q")
-    driver.type_cell("w_q_1", 1, 0, "2.5")
+def test_typed_cell_reaches_every_stage(again: Driver) -> None:
+    untouched = again.matrix("head_0", "q")
+    again.type_cell("w_q_1", 1, 0, "2.5")
     x, w_q = np.array(GOLDEN["inputs"]["x"]), np.array(GOLDEN["inputs"]["wq"][1])
     w_q[1, 0] = 2.5
     q = x @ w_q
@@ -43,9 +43,9 @@ def test_typed_cell_reaches_every_stage(driver: Driver) -> None:
     heads = weights @ np.array(GOLDEN["stages"]["v"][1])
     output = np.hstack([GOLDEN["stages"]["heads"][0], heads]) @ np.array(GOLDEN["inputs"]["wo"])
     for key, expected in (("q", q), ("scores", scores), ("attention", weights), ("heads", heads)):
-        np.testing.assert_allclose(driver.matrix("head_1", key), expected, atol=1e-12)
-    np.testing.assert_allclose(driver.matrix("joint", "output"), output, atol=1e-12)
-    np.testing.assert_array_equal(driver.matrix("head_0", "q"), untouched)
+        np.testing.assert_allclose(again.matrix("head_1", key), expected, atol=1e-12)
+    np.testing.assert_allclose(again.matrix("joint", "output"), output, atol=1e-12)
+    np.testing.assert_array_equal(again.matrix("head_0", "q"), untouched)
 
 
 @pytest.mark.parametrize(
@@ -60,46 +60,46 @@ def test_typed_cell_reaches_every_stage(driver: Driver) -> None:
     ],
 )
 def test_b20_typed_without_opening_the_cell(
-    driver: Driver, typed: str, value: float, said: str
+    again: Driver, typed: str, value: float, said: str
 ) -> None:
-    driver.type_cell("w_o", 0, 0, typed)
+    again.type_cell("w_o", 0, 0, typed)
     z = np.array(GOLDEN["stages"]["concat"])
     w_o = np.array(GOLDEN["inputs"]["wo"])
     w_o[0, 0] = value
-    np.testing.assert_allclose(driver.matrix("joint", "output"), z @ w_o, atol=1e-12)
-    assert said in driver.answer()
+    np.testing.assert_allclose(again.matrix("joint", "output"), z @ w_o, atol=1e-12)
+    assert said in again.answer()
 
 
 @pytest.mark.parametrize("typed", ["abc", "1e999", "1abc"])
-def test_b20_refused_by_table_row_and_column(driver: Driver, typed: str) -> None:
-    before = driver.matrix("joint", "output")
-    driver.type_cell("w_o", 0, 0, typed)
-    answer = driver.answer()
+def test_b20_refused_by_table_row_and_column(again: Driver, typed: str) -> None:
+    before = again.matrix("joint", "output")
+    again.type_cell("w_o", 0, 0, typed)
+    answer = again.answer()
     assert all(word in answer for word in ("W_O", "h1 d0", "d0", typed, "0.2 stays"))
     assert "last good state" in answer
-    np.testing.assert_array_equal(driver.matrix("joint", "output"), before)
-    assert driver.read_cell("w_o", 0, 0) == "0.2"
+    np.testing.assert_array_equal(again.matrix("joint", "output"), before)
+    assert again.read_cell("w_o", 0, 0) == "0.2"
 
 
-def test_b20_minus_sign_pasted(driver: Driver) -> None:
-    driver.paste_cell("w_o", 0, 0, "−0.125")
-    assert driver.matrix("joint", "output")[0, 0] < 0.8
+def test_b20_minus_sign_pasted(again: Driver) -> None:
+    again.paste_cell("w_o", 0, 0, "−0.125")
+    assert again.matrix("joint", "output")[0, 0] < 0.8
 
 
-def test_pasted_block_fills_rightwards_and_downwards(driver: Driver) -> None:
-    driver.paste_cell("w_q_1", 1, 0, "7\t8\n9\t10")
+def test_pasted_block_fills_rightwards_and_downwards(again: Driver) -> None:
+    again.paste_cell("w_q_1", 1, 0, "7\t8\n9\t10")
     x = np.array(GOLDEN["inputs"]["x"])
     w_q = np.array(GOLDEN["inputs"]["wq"][1])
     w_q[1:3] = [[7, 8], [9, 10]]
-    np.testing.assert_allclose(driver.matrix("head_1", "q"), x @ w_q, atol=1e-12)
+    np.testing.assert_allclose(again.matrix("head_1", "q"), x @ w_q, atol=1e-12)
 
 
-def test_pasted_numpy_print_fills_the_table(driver: Driver) -> None:
-    driver.paste_cell("w_k_1", 0, 0, "[[1.  2. ]\n [3.  4. ]\n [5.  6. ]\n [7.  8. ]]")
+def test_pasted_numpy_print_fills_the_table(again: Driver) -> None:
+    again.paste_cell("w_k_1", 0, 0, "[[1.  2. ]\n [3.  4. ]\n [5.  6. ]\n [7.  8. ]]")
     x = np.array(GOLDEN["inputs"]["x"])
     w_k = np.arange(1.0, 9.0).reshape(4, 2)
-    np.testing.assert_allclose(driver.matrix("head_1", "k"), x @ w_k, atol=1e-12)
-    assert driver.read_cell("w_k_1", 3, 1) == "8"
+    np.testing.assert_allclose(again.matrix("head_1", "k"), x @ w_k, atol=1e-12)
+    assert again.read_cell("w_k_1", 3, 1) == "8"
 
 
 def test_b19_four_quick_edits_are_kept_and_undone(driver: Driver) -> None:
@@ -118,12 +118,12 @@ def test_b19_four_quick_edits_are_kept_and_undone(driver: Driver) -> None:
     assert driver.page.get_by_role("button", name="Undo", exact=True).is_disabled()
 
 
-def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(driver: Driver) -> None:
-    driver.type_cell("w_o", 0, 0, "0.7", end="Tab")
-    driver.type_here("0.9")
-    driver.page.wait_for_timeout(300)
-    driver.wait_idle()
-    assert [driver.read_cell("w_o", 0, c) for c in (0, 1)] == ["0.7", "0.9"]
+def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(again: Driver) -> None:
+    again.type_cell("w_o", 0, 0, "0.7", end="Tab")
+    again.type_here("0.9")
+    again.page.wait_for_timeout(300)
+    again.wait_idle()
+    assert [again.read_cell("w_o", 0, c) for c in (0, 1)] == ["0.7", "0.9"]
 
 
 @pytest.mark.parametrize(
@@ -141,20 +141,20 @@ def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(driver: Driver) -> 
         pytest.param(["🇩🇪", "é", "e\u0301"], id="B06-codings"),
     ],
 )
-def test_tokens_are_shown_letter_for_letter(driver: Driver, tokens: list[str]) -> None:
-    driver.set_text(" ".join(tokens))
-    scores = driver.matrix("head_0", "scores")
+def test_tokens_are_shown_letter_for_letter(again: Driver, tokens: list[str]) -> None:
+    again.set_text(" ".join(tokens))
+    scores = again.matrix("head_0", "scores")
     assert scores.shape == (3, 3)
-    labels = driver.ticks("head_0")["y"][:3]
+    labels = again.ticks("head_0")["y"][:3]
     shown = [label.rstrip("₁₂₃") for label in labels]
     cut = [t if len(t) <= 10 else f"{t[:5]}…{t[-4:]}" for t in tokens]
     assert shown == cut
     assert len(set(labels)) == 3
     if tokens[0] != tokens[2]:
         assert not np.array_equal(scores[0], scores[2])
-    hover = [t for t in driver.chart("head_0") if t["type"] == "heatmap"][-1]["hovertext"]
+    hover = [t for t in again.chart("head_0") if t["type"] == "heatmap"][-1]["hovertext"]
     assert len(hover) == 3
-    cell = driver.cell_size("head_0", "scores")
+    cell = again.cell_size("head_0", "scores")
     assert cell["width"] > 40
     assert cell["height"] > 25
 
@@ -175,10 +175,10 @@ def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> No
     assert "q_league · k_major" in driver.explanation()
 
 
-def test_chosen_cell_survives_an_edit(driver: Driver) -> None:
-    driver.click_matrix("head_1", "scores", 2, 1)
-    driver.type_cell("w_q_1", 0, 0, "1")
-    assert "q_baseball · k_league" in driver.explanation()
+def test_chosen_cell_survives_an_edit(again: Driver) -> None:
+    again.click_matrix("head_1", "scores", 2, 1)
+    again.type_cell("w_q_1", 0, 0, "1")
+    assert "q_baseball · k_league" in again.explanation()
 
 
 def test_a_click_on_a_thumbnail_shows_its_head(driver: Driver) -> None:
@@ -197,28 +197,28 @@ def test_a_click_on_a_thumbnail_shows_its_head(driver: Driver) -> None:
     ],
 )
 def test_a_pasted_table_is_read_whole_whatever_the_grid_would_make_of_it(
-    driver: Driver, text: str
+    again: Driver, text: str
 ) -> None:
-    driver.paste_cell("w_q_1", 0, 0, text)
-    cells = [[driver.read_cell("w_q_1", r, c) for c in range(2)] for r in range(4)]
+    again.paste_cell("w_q_1", 0, 0, text)
+    cells = [[again.read_cell("w_q_1", r, c) for c in range(2)] for r in range(4)]
     assert cells == [["1", "5"], ["2", "6"], ["3", "7"], ["4", "8"]]
-    assert ("was transposed" in driver.answer()) is ("\t" in text)
+    assert ("was transposed" in again.answer()) is ("\t" in text)
 
 
-def test_a_pasted_table_that_does_not_fit_is_refused_whole(driver: Driver) -> None:
-    driver.paste_cell("w_q_1", 3, 0, "1\t2\n3\t4")
-    assert "W_Q head 2, row d3, column d0" in driver.answer()
-    assert "at most 1 × 2, got 2 × 2" in driver.answer()
-    assert driver.read_cell("w_q_1", 3, 0) == "0.5"
+def test_a_pasted_table_that_does_not_fit_is_refused_whole(again: Driver) -> None:
+    again.paste_cell("w_q_1", 3, 0, "1\t2\n3\t4")
+    assert "W_Q head 2, row d3, column d0" in again.answer()
+    assert "at most 1 × 2, got 2 × 2" in again.answer()
+    assert again.read_cell("w_q_1", 3, 0) == "0.5"
 
 
-def test_a_square_block_from_a_spreadsheet_offers_its_transpose(driver: Driver) -> None:
+def test_a_square_block_from_a_spreadsheet_offers_its_transpose(again: Driver) -> None:
     rows = ["\t".join(str(10 * r + c) for c in range(4)) for r in range(4)]
-    driver.paste_cell("w_o", 0, 0, "\n".join(rows))
-    assert driver.read_cell("w_o", 0, 1) == "1"
-    driver.page.get_by_role("button", name="Transpose the pasted table").click()
-    driver.wait_idle()
-    assert driver.read_cell("w_o", 0, 1) == "10"
+    again.paste_cell("w_o", 0, 0, "\n".join(rows))
+    assert again.read_cell("w_o", 0, 1) == "1"
+    again.page.get_by_role("button", name="Transpose the pasted table").click()
+    again.wait_idle()
+    assert again.read_cell("w_o", 0, 1) == "10"
 
 
 def test_a_typed_number_is_shown_whole(driver: Driver) -> None:

@@ -46,10 +46,13 @@ def fill(driver: Driver, key: str, text: str) -> None:
 
 def pick(driver: Driver, key: str, option: str) -> None:
     field = driver.page.locator(f".st-key-{key} input").first
-    field.scroll_into_view_if_needed()
-    driver.page.wait_for_timeout(400)
-    box = field.bounding_box()
-    assert box is not None
+    height = driver.page.viewport_size["height"]
+    for _ in range(10):  # what opens above moves it away again
+        field.scroll_into_view_if_needed()
+        driver.page.wait_for_timeout(400)
+        box = field.bounding_box()
+        if box["y"] + box["height"] < height:
+            break
     driver.click(box["x"] + 20, box["y"] + box["height"] / 2)
     driver.page.wait_for_timeout(400)
     driver.page.get_by_role("option", name=option, exact=True).click()

@@ -308,7 +308,7 @@ def test_hover_reads_as_a_sentence_with_the_whole_number() -> None:
     assert repr(float(traced()["attention"][0, 1, 2])) in text
     scores = heatmaps(head_strip(traced(), 0, VIEW))["scores", 0]["hovertext"][1][0]
     assert scores.endswith("<br>= 0.58·0.37 + 1.11·0.49")
-    assert text.endswith("<br>= 1 / (0.58 + 0.87 + 1) = 1 / 2.46")
+    assert text.endswith("<br>= 1 / (0.585 + 0.872 + 1) = 1 / 2.46")
 
 
 def test_numbers_filled_in_by_plotly_have_no_si_prefix() -> None:

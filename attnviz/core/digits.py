@@ -1,0 +1,106 @@
+"""How many digits an expression needs, so that whoever computes it by hand gets what is written."""
+
+import math
+from functools import lru_cache
+
+from attnviz.core.expr import (
+    MANY_TERMS,
+    Cell,
+    Const,
+    Expr,
+    Func,
+    Max,
+    Sum,
+    Syntax,
+    largest,
+    parts,
+    render,
+    total,
+)
+from attnviz.core.numbers import format_number
+
+MORE = 4  # digits at most
+ALMOST_ONE = 1 - 1e-12, 1 + 1e-12
+
+
+@lru_cache(maxsize=8192)
+def shown(value: float, decimals: int | None) -> str:
+    """A number of an expression as it is written: without zeros at its end."""
+    return format_number(value, decimals, trim=True)
+
+
+@lru_cache(maxsize=8192)
+def _read(value: float, decimals: int) -> float:
+    """The number that a reader sees."""
+    return float(shown(value, decimals).replace("−", "-").replace("∞", "inf"))
+
+
+def enough(node: Expr, decimals: int | None, limit: int = MANY_TERMS) -> int | None:
+    """Digits after the point with which to write the numbers of an expression.
+
+    Rounded numbers seldom give the rounded result: 0.584 + 0.874 + 1 = 2.458, but 0.58 + 0.87 + 1
+    is 2.45. So many digits are added that what is written comes out right when it is rounded to
+    `decimals`, and so does each sum of plain numbers in it; at most `MORE`.
+
+    Args:
+        node: the expression.
+        decimals: digits after the point of its result; None shows every digit.
+        limit: the number of terms above which a sum is cut to its largest terms.
+    """
+    if decimals is None:
+        return None
+    checked = [node, *_sums_of_numbers(node)]
+    values = [part.value for part in checked]
+    for digits in range(decimals, decimals + MORE):
+        seen = (_seen(part, digits, limit) for part in checked)
+        if all(_same(a, b, decimals) for a, b in zip(seen, values, strict=True)):
+            return digits
+    return decimals + MORE
+
+
+def _same(seen: float, value: float, decimals: int) -> bool:
+    """Whether two numbers are written alike, and not by the luck of a tie."""
+    result = shown(value, decimals)
+    return seen == value or all(shown(seen * by, decimals) == result for by in ALMOST_ONE)
+
+
+def write(
+    node: Expr, decimals: int | None, syntax: Syntax = "text", limit: int = MANY_TERMS
+) -> str:
+    """An expression with its numbers, each with `enough` digits."""
+    digits = enough(node, decimals, limit)
+    return render(node, lambda value: shown(value, digits), syntax, limit)
+
+
+def _sums_of_numbers(node: Expr) -> list[Expr]:
+    """The sums below a node that a reader adds up as they stand."""
+    found: list[Expr] = []
+    for part in parts(node):
+        if isinstance(part, Sum) and all(isinstance(term, Cell | Const) for term in part.terms):
+            found.append(part)
+        found += _sums_of_numbers(part)
+    return found
+
+
+def _seen(node: Expr, digits: int, limit: int) -> float:
+    """What an expression comes to from its numbers as they are written."""
+    match node:
+        case Cell(value=value):
+            return _read(value, digits)
+        case Const(value, text, _):
+            return value if text else _read(value, digits)
+        case Sum(terms):
+            places, rest = largest(node, limit)
+            values = [_seen(terms[place], digits, limit) for place in places]
+            return total(values if rest is None else [*values, _read(rest, digits)])
+    read = tuple(Const(_seen(part, digits, limit)) for part in parts(node))
+    try:
+        match node:
+            case Func(name, _):
+                return Func(name, *read).value
+            case Max():
+                return Max(read).value
+            case _:
+                return float(type(node)(*read).value)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,54 @@
+"""Whoever computes a written line by hand gets the number that is written behind it."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from attnviz import PRESETS, run
+from attnviz.core.digits import MORE, enough, write
+from attnviz.core.expr import Cell, Const, Div, Func, Mul, Sub, Sum
+from attnviz.core.numbers import format_number
+
+WALKTHROUGH = run(PRESETS["walkthrough"])
+
+
+def computed(text: str) -> float:
+    """A line as a pocket calculator has it."""
+    code = text.replace("·", "*").replace("−", "-")
+    code = re.sub(r"e\^(\(?)", lambda m: "exp(" if m[1] else "exp", code)
+    code = re.sub(r"exp(-?[\d.]+)", r"exp(\1)", code)
+    code = re.sub(r"√([\d.]+)", r"sqrt(\1)", code)
+    return float(eval(code, {"exp": math.exp, "sqrt": math.sqrt, "tanh": math.tanh}))
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4, 6])
+def test_every_line_of_the_walkthrough_can_be_computed_by_hand(decimals: int) -> None:
+    for stage in WALKTHROUGH.stages:
+        for place in np.ndindex(WALKTHROUGH[stage.key].shape):
+            head, row, column = place if len(place) == 3 else (None, *place)
+            found = WALKTHROUGH.explain(stage.key, head, row, column)
+            *lines, result = found.steps(decimals)
+            for line in lines:
+                assert format_number(computed(line), decimals) == result, line
+
+
+def test_a_sum_comes_to_what_is_written_for_it() -> None:
+    terms = tuple(Const(value) for value in (0.5836, 0.8744, 1.0))
+    quotient = Div(Const(1.0), Sum(terms))
+    assert write(quotient, 2) == "1 / (0.584 + 0.874 + 1)"
+    assert write(Div(Const(1.0), Const(Sum(terms).value)), 2) == "1 / 2.46"
+
+
+def test_no_more_digits_than_needed() -> None:
+    score = Sum((Mul(Cell("q", (0,), 0.75), Cell("k", (0,), 0.5512)), Const(1.0)))
+    assert enough(score, 2) == 2
+    assert write(score, 2) == "0.75·0.55 + 1"
+    assert enough(score, None) is None
+
+
+def test_what_cannot_come_out_ends_with_a_few_digits_more() -> None:
+    tiny = Sub(Const(1.0), Const(1.0 - 1e-12))
+    assert enough(tiny, 2) == 2 + MORE
+    assert enough(Func("exp", Const(709.7826)), 2) is not None  # beyond float64 when rounded up
