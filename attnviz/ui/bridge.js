@@ -6,6 +6,7 @@ const GIVE_UP_MS = 3000;
 const OUTLINED_MS = 2000;
 const SETTLED_MS = 150;
 const MUCH_PX = 60;
+const whenIdle = window.requestIdleCallback ?? ((call) => setTimeout(call));
 const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 let send = () => {};
 let chosen = null;
@@ -169,9 +170,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 function onKey(event) {
   const { key, target } = event;
   const control = event.ctrlKey || event.metaKey;
-  if (control && !event.altKey && key.toLowerCase() === "v" && target.closest(GRID)) {
-    catchPaste(target);
-  } else if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
+  if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
     event.preventDefault();
     press(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
   } else if (key === "Enter" && !event.shiftKey && !control && !event.isComposing &&
@@ -190,23 +189,13 @@ function onKey(event) {
 
 // A grid cuts what is pasted to its own size and into lines, so the text is taken before it.
 
-const catcher = document.createElement("textarea");
-catcher.setAttribute("aria-hidden", "true");
-catcher.tabIndex = -1;
-catcher.style.cssText = "position: fixed; left: -99px; width: 9px; opacity: 0";
-
-function catchPaste(cell) {
-  const grid = cell.closest(GRID);
-  const letGo = () => document.activeElement === catcher && cell.focus({ preventScroll: true });
-  catcher.onkeyup = letGo;
-  catcher.onpaste = (event) => {
-    event.preventDefault();
-    letGo();
-    const text = event.clipboardData.getData("text/plain");
-    setTimeout(() => sendPaste(grid, text), SELECTED_MS);
-  };
-  document.body.append(catcher);
-  catcher.focus({ preventScroll: true });
+function onPaste(event) {
+  const grid = event.target.closest?.(GRID);
+  if (!grid || isTyping(event.target)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const text = event.clipboardData.getData("text/plain");
+  setTimeout(() => whenIdle(() => sendPaste(grid, text)), SELECTED_MS);
 }
 
 function sendPaste(grid, text) {
@@ -282,6 +271,7 @@ function install() {
   });
   if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
   document.addEventListener("keydown", onKey, true);
+  window.addEventListener("paste", onPaste, true);
   room.observe(document.querySelector("[data-testid=stMain]"));
   watchers = [changes, runs, sizes, room];
   look();
@@ -295,6 +285,7 @@ export default function ({ setTriggerValue, data }) {
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());
     document.removeEventListener("keydown", onKey, true);
+    window.removeEventListener("paste", onPaste, true);
     watchers = null;
   };
 }

@@ -96,11 +96,13 @@ class Driver:
         self.page.keyboard.type(text[1:], delay=KEY_DELAY)
         self.page.keyboard.press(end)
 
-    def paste_cell(self, table: str, row: int, column: int, text: str) -> None:
+    def paste_cell(
+        self, table: str, row: int, column: int, text: str, keys: str = "Control+V"
+    ) -> None:
         """Paste text into the grid from a cell on."""
         self.select_cell(table, row, column)
         self.page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
-        self.page.keyboard.press("Control+V")
+        self.page.keyboard.press(keys)
         self.page.wait_for_timeout(400)
         self.wait_idle()
 

@@ -189,17 +189,20 @@ def test_a_click_on_a_thumbnail_shows_its_head(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "keys"),
     [
-        "1\t2\t3\t4\n5\t6\t7\t8",  # the other way round
-        "\\begin{pmatrix}\n1 & 5 \\\\\n2 & 6 \\\\\n3 & 7 \\\\\n4 & 8\n\\end{pmatrix}",
-        "1 5\n2 6\n3 7\n4 8",
+        ("1\t2\t3\t4\n5\t6\t7\t8", "Control+V"),  # the other way round
+        (
+            "\\begin{pmatrix}\n1 & 5 \\\\\n2 & 6 \\\\\n3 & 7 \\\\\n4 & 8\n\\end{pmatrix}",
+            "Control+V",
+        ),
+        ("1 5\n2 6\n3 7\n4 8", "Shift+Insert"),
     ],
 )
 def test_a_pasted_table_is_read_whole_whatever_the_grid_would_make_of_it(
-    again: Driver, text: str
+    again: Driver, text: str, keys: str
 ) -> None:
-    again.paste_cell("w_q_1", 0, 0, text)
+    again.paste_cell("w_q_1", 0, 0, text, keys)
     cells = [[again.read_cell("w_q_1", r, c) for c in range(2)] for r in range(4)]
     assert cells == [["1", "5"], ["2", "6"], ["3", "7"], ["4", "8"]]
     assert ("was transposed" in again.answer()) is ("\t" in text)
