@@ -13,8 +13,8 @@ from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import ROWS
-from attnviz.core.text import visible
-from attnviz.core.trace import Trace
+from attnviz.core.text import unique_labels, visible
+from attnviz.core.trace import Trace, axis_labels
 
 
 def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
@@ -33,7 +33,8 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
     ]
     for mine, theirs in ((a.sizes, b.sizes), (a.config, b.config)):
         found += [
-            f"{item.name}: {_choice(item.name, getattr(mine, item.name))}"
+            f"{CHOICES[item.name].label if item.name in CHOICES else item.name}:"
+            f" {_choice(item.name, getattr(mine, item.name))}"
             f" → {_choice(item.name, getattr(theirs, item.name))}"
             for item in fields(mine)
             if getattr(mine, item.name) != getattr(theirs, item.name)
@@ -42,7 +43,7 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
     for name, table in mine_tables.items():
         same_words = (a.tokens, a.key_tokens) == (b.tokens, b.key_tokens)
         if name in their_tables and (same_words or name in a.params.tables()):
-            found += _changed_cells(ROWS[name].symbol, table, their_tables[name])
+            found += _changed_cells(a, name, table, their_tables[name])
     only = (mine_tables.keys() ^ their_tables.keys()) - {"context"}
     found += [
         f"{ROWS[name].symbol}: {'removed' if name in mine_tables else 'added'}"
@@ -72,30 +73,40 @@ def _tables(scenario: Scenario) -> dict[str, NDArray[Any]]:
 
 
 def _choice(name: str, value: object) -> str:
+    choice = CHOICES.get(name)
     if value is None:
-        return (CHOICES[name].none if name in CHOICES else "") or "default"
+        return (choice.none if choice else "") or "default"
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):
-        return ", ".join(value) or "nothing"
+        return ", ".join(ROWS[table].symbol for table in value) or "nothing"
+    if choice and str(value) in choice.options:
+        return choice.options[str(value)].label
     return number_text(value) if isinstance(value, float) else str(value)
 
 
-def _changed_cells(title: str, a: NDArray[Any], b: NDArray[Any]) -> list[str]:
+def _changed_cells(scenario: Scenario, name: str, a: NDArray[Any], b: NDArray[Any]) -> list[str]:
     if a.shape != b.shape:
         return []
+    title, sizes = ROWS[name].symbol, scenario.sizes
+    words = unique_labels(scenario.tokens), unique_labels(scenario.key_tokens)
+    labels = [
+        axis_labels(axis, size, words, sizes.n_heads, sizes.d_v, scenario.features)
+        for axis, size in zip(ROWS[name].axes, a.shape, strict=True)
+    ]
     parts = [(title, a, b)]
-    if a.ndim == 3:
-        parts = [(f"{title} head {h + 1}", a[h], b[h]) for h in range(len(a))]
+    if ROWS[name].axes[0] in ("head", "kv_head"):
+        parts = [(f"{title} {h}", x, y) for h, x, y in zip(labels.pop(0), a, b, strict=True)]
     sentences = []
     for where, mine, theirs in parts:
         changed = np.argwhere(mine != theirs)
         if len(changed) == 1:
             index = tuple(changed[0])
-            place = ", ".join(f"{i + 1}" for i in index)
-            sentences.append(
-                f"{where}: cell ({place}) {_cell(mine[index])} → {_cell(theirs[index])}"
-            )
+            place = [names[i] for names, i in zip(labels, index, strict=True)]
+            if len(place) == 2:
+                place = [f"row {place[0]}", f"column {place[1]}"]
+            named = ", ".join((where, *place))
+            sentences.append(f"{named}: {_cell(mine[index])} → {_cell(theirs[index])}")
         elif len(changed):
             sentences.append(f"{where}: {len(changed)} of {mine.size} cells")
     return sentences
@@ -124,8 +135,13 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
         raise ScenarioError(
             "A and B have different shapes, so there is no difference cell by cell",
             where=a.info(key).title,
-            expected=f"shape {mine.shape}",
-            got=f"shape {theirs.shape}",
+            expected=f"{_size(mine)} as in A",
+            got=f"{_size(theirs)} in B",
         )
     with np.errstate(invalid="ignore"):
         return np.where(mine == theirs, 0.0, theirs - mine)
+
+
+def _size(array: Array) -> str:
+    """Rows and columns, as titles have them."""
+    return " × ".join(map(str, array.shape[-2:]))

@@ -102,33 +102,15 @@ class Trace:
 
     @cached_property
     def _labels(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        words = unique_labels(self.tokens), unique_labels(self.key_tokens)
+        n_heads, d_v = self["q"].shape[0], self["v"].shape[-1]
         return {
             key: tuple(
-                self._axis_labels(axis, size)
+                axis_labels(axis, size, words, n_heads, d_v, self.features)
                 for axis, size in zip(self.axes(key), array.shape, strict=True)
             )
             for key, array in self.values.arrays.items()
         }
-
-    def _axis_labels(self, axis: str, size: int) -> tuple[str, ...]:
-        if axis in ("query", "token"):
-            return self._token_labels[0]
-        if axis == "key":
-            return self._token_labels[1]
-        if axis in ("head", "kv_head"):
-            n_heads = self["q"].shape[0] if axis == "kv_head" else size
-            return tuple(_heads(i, n_heads // size) for i in range(size))
-        if axis == "place":
-            return tuple(f"p{i}" for i in range(size))
-        if axis == "concat":
-            width = self["heads"].shape[2]
-            return tuple(f"h{i // width + 1} d{i % width}" for i in range(size))
-        named = self.features[:size] if axis == "d_model" else ()
-        return unique_labels((*named, *(f"d{i}" for i in range(len(named), size))))
-
-    @cached_property
-    def _token_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return unique_labels(self.tokens), unique_labels(self.key_tokens)
 
     def index(self, key: str, head: int | None = None, row: int = 0, col: int = 0) -> Index:
         """Head, row and column -> an index into an array, whatever its axes are.
@@ -245,6 +227,38 @@ class Trace:
             latex = rf"{{{info.latex}}}^{{\top}}_{{{latex_text(label)},\,:}}"
             return f"{info.symbol}ᵀ[{label}, :]", latex
         return f"{info.symbol}[:, {label}]", rf"{{{info.latex}}}_{{:,\,{latex_text(label)}}}"
+
+
+def axis_labels(
+    axis: str,
+    size: int,
+    words: tuple[tuple[str, ...], tuple[str, ...]],
+    n_heads: int,
+    d_v: int,
+    features: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    """The names of the places along one axis of an array.
+
+    Args:
+        axis: its name.
+        size: how many places it has.
+        words: the labels of the query tokens and of the key tokens.
+        n_heads: the number of query heads.
+        d_v: the width of one head's output.
+        features: names of the columns of embeddings, from the first on.
+    """
+    if axis in ("query", "token"):
+        return words[0]
+    if axis == "key":
+        return words[1]
+    if axis in ("head", "kv_head"):
+        return tuple(_heads(i, n_heads // size) for i in range(size))
+    if axis == "place":
+        return tuple(f"p{i}" for i in range(size))
+    if axis == "concat":
+        return tuple(f"h{i // d_v + 1} d{i % d_v}" for i in range(size))
+    named = features[:size] if axis == "d_model" else ()
+    return unique_labels((*named, *(f"d{i}" for i in range(len(named), size))))
 
 
 def _heads(place: int, count: int) -> str:

@@ -110,7 +110,7 @@ def test_an_edit_is_compared_with_what_was_pinned(driver: Driver) -> None:
     driver.press("Pin this as A")
     driver.type_cell("w_q_1", 0, 0, "0.9")
     assert (
-        "W_Q head 2: cell (1, 1) 0.3 → 0.9"
+        "W_Q head 2, row d0, column d0: 0.3 → 0.9"
         in driver.page.locator("[data-testid=stMain]").inner_text()
     )
 

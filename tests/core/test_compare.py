@@ -25,7 +25,7 @@ def test_differences_name_table_head_and_count() -> None:
 
 def test_a_single_cell_is_named_with_both_values() -> None:
     other, _ = edit.set_cells(START, "x", {(1, 2): -0.25})
-    assert differences(START, other) == ("X: cell (2, 3) 0 → -0.25",)
+    assert differences(START, other) == ("X, row league, column d2: 0 → -0.25",)
 
 
 def test_differences_name_choices_words_and_sizes() -> None:

@@ -21,15 +21,15 @@ CHANGED: dict[str, tuple[Scenario, list[str]]] = {
     "nothing": (START, []),
     "one cell": (
         edit.set_cells(START, "w_q", {(0, 1, 0): 0.25})[0],
-        ["W_Q head 1: cell (2, 1) 0.8 → 0.25"],
+        ["W_Q head 1, row d1, column d0: 0.8 → 0.25"],
     ),
     "three cells of two heads": (
         edit.set_cells(START, "w_v", {(0, 0, 0): 1, (0, 0, 1): 1, (1, 3, 1): 1})[0],
-        ["W_V head 1: 2 of 8 cells", "W_V head 2: cell (4, 2) 0.4 → 1"],
+        ["W_V head 1: 2 of 8 cells", "W_V head 2, row d3, column d1: 0.4 → 1"],
     ),
     "a cell of X": (
         edit.set_cells(START, "x", {(2, 3): -1.0})[0],
-        ["X: cell (3, 4) 0.6 → -1"],
+        ["X, row baseball, column d3: 0.6 → -1"],
     ),
     "another word": (
         edit.set_text(START, "major league cricket")[0],
@@ -44,14 +44,14 @@ CHANGED: dict[str, tuple[Scenario, list[str]]] = {
     ),
     "a hidden cell": (
         edit.set_mask(START, {(0, 2): False})[0],
-        ["mask: cell (1, 3) shown → hidden"],
+        ["mask, row major, column baseball: shown → hidden"],
     ),
-    "padding": (edit.set_padding(START, [1])[0], ["padding: cell (2) shown → hidden"]),
+    "padding": (edit.set_padding(START, [1])[0], ["padding, league: shown → hidden"]),
     "a bias that is off": (
         edit.switch(edit.switch(START, "b_o", True)[0], "b_o", False)[0],
-        ["off: nothing → b_o", "b_O: added"],
+        ["switched off: nothing → b_O", "b_O: added"],
     ),
-    "a causal mask": (edit.set_config(START, causal=True)[0], ["causal: off → on"]),
+    "a causal mask": (edit.set_config(START, causal=True)[0], ["causal mask: off → on"]),
     "no output table": (BARE, ["W_O: removed"]),
 }
 
@@ -111,7 +111,7 @@ def test_heads_that_attend_to_nothing_are_summed_up_as_zeros() -> None:
 def test_choices_that_differ_are_all_named() -> None:
     config = Config(0.5, 2.0, True, 1, project=False)
     told = differences(START, replace(START, config=config))
-    names = ["scale", "softcap", "causal", "causal_offset", "project"]
+    names = ["scale", "softcap", "causal mask", "causal offset", "output projection"]
     assert [sentence.split(":")[0] for sentence in told] == names
 
 

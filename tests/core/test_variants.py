@@ -119,7 +119,7 @@ def test_every_choice_is_described_compared_and_bounded(name: str) -> None:
     assert choice.check(name, getattr(Config(), name)) == getattr(Config(), name)
     other = replace(START, config=Config(**{name: OTHER_CONFIG[name]}))
     assert not START.same(other)
-    assert any(told.startswith(f"{name}: ") for told in differences(START, other))
+    assert any(told.startswith(f"{choice.label}: ") for told in differences(START, other))
     wrong = {"number": "a", "whole": 1.5, "switch": 1, "option": "entmax", "several": ("w_q",)}
     with pytest.raises((NumberError, ScenarioError)) as refused:
         Config(**{name: wrong[choice.kind]})

@@ -168,7 +168,7 @@ def test_other_shapes_show_a_and_b_and_say_why() -> None:
     assert list(maps(spec)) == ["A", "B"]
     text = " ".join(notes(spec))
     assert "A and B have different shapes, so there is no difference cell by cell" in text
-    assert "shape (2, 3, 3)" in text
+    assert "3 × 3 as in A" in text
     assert numbers(maps(spec)["B"]["z"]).shape == (4, 4)
     assert maps(spec)["A"]["hovertext"][0][1].startswith("A: major attends to league with ")
 

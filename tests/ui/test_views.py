@@ -135,7 +135,7 @@ def test_a_pinned_state_is_compared_with_what_follows(app: AppTest) -> None:
     press(app, "pin")
     assert "A and B are the same." in words(app)
     edit(app, "w_q_1", {0: {"d0": "9"}})
-    assert "W_Q head 2: cell (1, 1) 0.3 → 9" in words(app)
+    assert "W_Q head 2, row d0, column d0: 0.3 → 9" in words(app)
     spec = next(spec for key, spec in charts(app).items() if key.startswith("compare_1"))
     assert arrays(spec).count("attention") >= 2
     press(app, "undo")
