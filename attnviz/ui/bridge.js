@@ -5,6 +5,7 @@ const GRID = '[class*="st-key-edit_"]';
 const GIVE_UP_MS = 3000;
 const OUTLINED_MS = 2000;
 const SETTLED_MS = 150;
+const OPENED_MS = 300; // by then a grid has opened a cell, if it does
 const MUCH_PX = 60;
 const whenIdle = window.requestIdleCallback ?? ((call) => setTimeout(call));
 const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
@@ -168,6 +169,7 @@ function onStepKey(event) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function onKey(event) {
+  if (hold(event)) return;
   const { key, target } = event;
   const control = event.ctrlKey || event.metaKey;
   if (control && !event.altKey && !isTyping(target) && /^[zy]$/i.test(key)) {
@@ -185,6 +187,57 @@ function onKey(event) {
     event.preventDefault();
     move(target, ...ARROWS[key]);
   }
+}
+
+// A grid opens and ends the editing of a cell some time after the key. While the page is drawn
+// anew, what was typed would then be dropped, and keys would go to the wrong cell. So the key that
+// ends waits until the grid has dealt with those before it, and the keys after one that opens or
+// ends wait until it has come to pass.
+
+const EDITOR = "textarea.gdg-input";
+const ENDING = new Set(["Enter", "Tab", "Escape"]);
+const held = [];
+let waitsForGrid = false;
+const pause = (ms = 0) => new Promise((done) => setTimeout(done, ms));
+const until = async (holds, latest = performance.now() + OPENED_MS) => {
+  while (!holds() && performance.now() < latest) await pause(5);
+};
+const isOpen = () => document.activeElement.matches(EDITOR);
+
+function hold(event) {
+  const { key, target, shiftKey, ctrlKey, metaKey, altKey } = event;
+  const editing = target.matches(EDITOR);
+  if (!event.isTrusted || event.isComposing || ctrlKey || metaKey || altKey) return false;
+  if (!editing && !target.closest(GRID)) return false;
+  const ends = editing && ENDING.has(key) && !(key === "Enter" && shiftKey);
+  const opens = !editing && key.length === 1;
+  if (ends || (waitsForGrid && (key.length === 1 || ENDING.has(key) || ARROWS[key]))) {
+    held.push({ key, shiftKey });
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!waitsForGrid) giveToGrid();
+    return true;
+  }
+  if (opens) giveToGrid(until(isOpen));
+  return false;
+}
+
+async function giveToGrid(first = pause()) {
+  waitsForGrid = true;
+  await first;
+  while (held.length) {
+    const { key, shiftKey } = held.shift();
+    const at = document.activeElement;
+    const open = isOpen();
+    if (key.length === 1 && open) document.execCommand("insertText", false, key);
+    else at.dispatchEvent(
+      new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
+    );
+    if (open && ENDING.has(key)) await until(() => !at.isConnected, performance.now() + GIVE_UP_MS);
+    else if (!open && key.length === 1) await until(isOpen);
+    else await pause();
+  }
+  waitsForGrid = false;
 }
 
 // A grid cuts what is pasted to its own size and into lines, so the text is taken before it.

@@ -118,6 +118,22 @@ def test_b19_four_quick_edits_are_kept_and_undone(driver: Driver) -> None:
     assert driver.page.get_by_role("button", name="Undo", exact=True).is_disabled()
 
 
+def test_who_types_fast_loses_nothing(again: Driver) -> None:
+    again.select_cell("w_q_1", 0, 0)
+    again.page.wait_for_timeout(300)
+    for turn in range(3):
+        typed = [f"{turn + 1}.{row}5" for row in range(4)]
+        for text in typed[:-1]:
+            again.type_here(text)
+        again.type_here(typed[-1], end="Escape")  # which takes this one back
+        for _ in range(3):
+            again.page.keyboard.press("ArrowUp")
+        again.page.wait_for_timeout(1500)
+        again.wait_idle()
+        cells = [again.read_cell("w_q_1", row, 0) for row in range(4)]
+        assert cells == [*typed[:-1], "0.5"]
+
+
 def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(again: Driver) -> None:
     again.type_cell("w_o", 0, 0, "0.7", end="Tab")
     again.type_here("0.9")

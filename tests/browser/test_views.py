@@ -50,7 +50,7 @@ def test_presenting_is_driven_by_keys_alone(open_app: Callable[..., Driver]) -> 
     assert "head 1 of 2" in driver.page.locator(".chips").inner_text()
     driver.key("Shift+ArrowLeft")
     assert (
-        "S[league, league] / √d_k = 1.32 / √2"
+        "S[league, league] / √d_k = 1.323 / √2"
         in driver.page.locator(".st-key-present_foot").inner_text()
     )
     driver.key("e")

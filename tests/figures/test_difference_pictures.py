@@ -174,7 +174,7 @@ def test_other_shapes_show_a_and_b_and_say_why() -> None:
 
 
 def test_long_sentences_are_broken_into_lines() -> None:
-    spec = difference_picture(A, LONGER, "attention", 0, View(width=500))
+    spec = difference_picture(A, LONGER, "attention", 0, View(width=300))
     said = [n for n in notes(spec) if "different" in n or "cell by cell" in n or "shape" in n]
     assert len(said) > 1
 
