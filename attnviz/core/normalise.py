@@ -10,7 +10,6 @@ import numpy as np
 from attnviz.core.arrays import Array
 from attnviz.core.errors import NumberError
 from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Neg, Sub, Sum, total
-from attnviz.core.numbers import format_number
 from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Normaliser:
         parts: (…, query, key) scores -> tables by title; the last but one over the last gives
             the weights. The last is (…, query, 1), (…, 1, key) or of the shape of the scores.
         explain: the arithmetic of one cell.
-        formula: what is computed, as (text, LaTeX).
+        formula: what is computed of the scores {s}, as (text, LaTeX).
         what: the same as a sentence.
         colour: "signed" where weights may leave 0 to 1.
         sums_to_one: whether every row does.
@@ -165,7 +164,7 @@ def _explain_powers(
         Div(Const(power.value), Const(Sum(done).value)),
     )
     note = (
-        f"m = {format_number(m.value, 4, trim=True)} is the largest "
+        "m is the largest "
         f"{'of 0 and the scores' if zero else 'score'} of the {'column' if column else 'row'}. "
         "It is taken off first, which leaves the quotient as it is."
     )
@@ -224,7 +223,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "arXiv:1706.03762, section 3.2.1",
             lambda scores, config: _exponentials(scores),
             _explain_softmax,
-            ("softmax", r"\operatorname{softmax}"),
+            ("softmax({s})", r"\operatorname{softmax}({s})"),
             "Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
         ),
         "division": Normaliser(
@@ -233,7 +232,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "the first idea of many courses; it fails where scores are negative or sum to zero",
             _division,
             _explain_division,
-            ("score / Σ of its row", r"\frac{s}{\sum s}"),
+            ("{s} / Σ of its row", r"\frac{{s}}{\sum {s}}"),
             "Each score is divided by the sum of its row; negative scores give negative weights.",
             colour="signed",
         ),
@@ -243,7 +242,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "E. Miller, Attention Is Off By One (2023)",
             lambda scores, config: _exponentials(scores, zero=True),
             _explain_plus_one,
-            ("softmax with a zero score", r"\frac{e^{s}}{1+\sum e^{s}}"),
+            ("softmax of 0 and {s}", r"\frac{e^{{s}}}{1+\sum e^{{s}}}"),
             "Softmax with an added score of zero: the rest of each row's weight goes to nothing.",
             sums_to_one=False,
         ),
@@ -253,7 +252,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "arXiv:2409.04431, without its bias of -log n",
             _sigmoid,
             _explain_sigmoid,
-            ("sigmoid", r"\sigma"),
+            ("sigmoid({s})", r"\sigma({s})"),
             "Each score becomes a weight between 0 and 1, whatever the others of its row are.",
             sums_to_one=False,
         ),
@@ -263,7 +262,10 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "arXiv:1912.11637, section 3",
             _top_k,
             _explain_top_k,
-            ("softmax of the k largest", r"\operatorname{softmax}\circ\operatorname{top}_k"),
+            (
+                "softmax of the k largest of {s}",
+                r"\operatorname{softmax}(\operatorname{top}_k({s}))",
+            ),
             "Only the k largest scores of each row are kept; softmax shares one unit among them.",
         ),
         "softmax_columns": Normaliser(
@@ -272,7 +274,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "the wrong axis in softmax(dim=-2)",
             lambda scores, config: _exponentials(scores, axis=-2),
             _explain_columns,
-            ("softmax of columns", r"\operatorname{softmax}_{\text{columns}}"),
+            ("softmax({s}) of columns", r"\operatorname{softmax}_{\text{columns}}({s})"),
             "A mistake to look at: softmax runs down each column, over queries instead of keys.",
             sums_to_one=False,
             warning="A mistake on purpose: columns sum to 1, rows do not.",

@@ -88,9 +88,14 @@ def biased(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
 def normalised(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
     """What the chosen normaliser says of itself."""
     kind = NORMALISERS[values.config.normaliser]
+    symbol, latex = _named(stage.op.inputs(values)[0], values, rows)
+    text, formula = kind.formula
     return {
-        "formula": kind.formula,
-        "formula_columns": kind.formula,
+        "formula": (text.replace("{s}", symbol), formula.replace("{s}", latex)),
+        "formula_columns": (
+            text.replace("{s}", f"{symbol}ᵀ"),
+            formula.replace("{s}", rf"{latex}^{{\top}}"),
+        ),
         "what": kind.what,
         "why": kind.warning or stage.why,
         "colour": kind.colour,

@@ -17,7 +17,7 @@ from attnviz.figures.labels import escape, wrapped
 MAX_STEPS = 2  # the last ones; the whole way is written where the cell is explained
 MAX_STEP = 44  # letters; a longer step is left out where another follows
 MAX_TERMS = 6  # of a sum; longer ones show their largest
-MIN_DECIMALS = 2
+MIN_DECIMALS = 4
 Rows = list[list[str]]
 
 
@@ -45,14 +45,14 @@ class _Unnamed:
 def texts(
     trace: Trace, stage: Stage, head: int | None, shape: tuple[int, ...], decimals: int | None
 ) -> Rows:
-    """(rows, columns) -> for each cell a sentence with the whole number, and its arithmetic."""
+    """(rows, columns) -> for each cell a sentence with its number, and the arithmetic of it."""
     names = _Unnamed(trace)
     shown = None if decimals is None else max(decimals, MIN_DECIMALS)
 
     def text(row: int, column: int) -> str:
-        sentence = wrapped(trace.sentence(stage.key, head, row, column, None))
         if isinstance(stage.op, Given):
-            return sentence
+            return wrapped(trace.sentence(stage.key, head, row, column, None))
+        sentence = wrapped(trace.sentence(stage.key, head, row, column, shown))
         index = (row, column) if head is None else (head, row, column)
         exprs = stage.op.explain(names, index).exprs[-MAX_STEPS:]
         steps = [

@@ -13,8 +13,12 @@ let send = () => {};
 let chosen = null;
 
 const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
-const heatmaps = (chart) => (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
+const heatmaps = (chart) => {
+  const maps = (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
+  return maps.filter((t, at) => nameOf(t.meta) !== nameOf(maps[at - 1]?.meta ?? [])); // one a matrix
+};
 const nameOf = (meta) => meta.join(" ");
+const inStep = ({ meta: [key] }) => !document.querySelector(STEP) || key === chosen.key;
 const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
 const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
 
@@ -133,7 +137,7 @@ function onClick({ points, event }) {
 
 function move(box, across, down) {
   const [chart] = charts(box);
-  const maps = chart ? heatmaps(chart) : [];
+  const maps = chart ? heatmaps(chart).filter(inStep) : [];
   const own = ({ meta: [key, head] }) =>
     chosen && key === chosen.key && chosen.index.length === (head === null ? 2 : 3) &&
     (head === null || head === chosen.index[0]);

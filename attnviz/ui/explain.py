@@ -1,11 +1,14 @@
 """Where a number comes from: its arithmetic, and the way down to the tables."""
 
+import re
+
 import streamlit as st
 
 from attnviz.core.derivation import Derivation
 from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
+from attnviz.figures.labels import cut
 from attnviz.ui import state
 from attnviz.ui.parts import block, escape_label, line, row, span
 from attnviz.ui.session import place
@@ -52,7 +55,7 @@ def _lines(derivation: Derivation, decimals: int | None, last: bool) -> list[str
     exact = format_number(derivation.value, None)
     results = [span("result", f"= {result}")]
     if exact != result:
-        results.append(span("exact", f"exactly {exact}"))
+        results.append(span("exact", f"in full {exact}"))
     lines = [line("numbers", " = ".join((derivation.symbolic, *steps))), row("results", *results)]
     if derivation.note:
         lines.append(line("note", derivation.note))
@@ -86,7 +89,7 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
             st.button(
                 escape_label(_named(cell, decimals)),
                 key=f"operand_{number}",
-                help="Where does this number come from?",
+                help=f"{escape_label(cell.label)}: where does this number come from?",
                 on_click=state.choose,
                 args=(cell,),
                 kwargs={"deeper": True},
@@ -108,4 +111,6 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
 
 
 def _named(cell: Cell, decimals: int | None) -> str:
-    return f"{cell.label} {format_number(cell.value, decimals)}"
+    """The cell, with words in it cut, and its number."""
+    label = re.sub(r"[^\[\], ]+", lambda word: cut(word[0]), cell.label)
+    return f"{label} {format_number(cell.value, decimals)}"

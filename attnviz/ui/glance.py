@@ -14,7 +14,7 @@ from attnviz.ui import state
 from attnviz.ui.heads import readings
 from attnviz.ui.parts import chart, line, table
 
-MAX_ENTROPIES = 8  # queries whose entropy is written one by one
+MAX_ENTROPIES = 24  # queries whose entropy is written one by one
 COLUMNS, GAP = (1, 1), 16
 
 
@@ -48,5 +48,6 @@ def _summary_table(trace: Trace) -> str:
         ]
         for summary in summaries(trace)
     ]
-    what = "Entropy of each query in bits, the largest weight, the mean distance in places"
-    return line("note", what) + table(header, rows)
+    entropies = "Entropy of each query" if few else "Mean entropy of the queries"
+    what = f"{entropies} in bits, the largest weight, the mean distance in places"
+    return line("note", what) + f'<div class="scrolled">{table(header, rows)}</div>'

@@ -268,7 +268,7 @@ def clicked() -> None:
         cell = Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0)
         choose(cell)
         trace = session().trace
-        one_head = setting("heads") != ALL_HEADS
+        one_head = setting("heads") not in (None, ALL_HEADS)  # None: not drawn
         if one_head and cell.key in trace and trace.axes(cell.key)[0] == "head":
             show("heads", head_name(cell.index[0]))  # a click on a thumbnail shows its head
 

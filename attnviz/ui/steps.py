@@ -5,6 +5,7 @@ import streamlit as st
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.figures import LARGE, PROJECTOR, Marks, View, equation
+from attnviz.figures.labels import cut
 from attnviz.ui import state
 from attnviz.ui.explain import arithmetic, explanation
 from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
@@ -13,7 +14,8 @@ COLUMNS = (2, 3)  # what happens and why, and where a number comes from
 HALL_HEIGHT = 1080  # px that the projector's sizes are made for
 SMALLER = 0.95  # of it; below, letters are made smaller too
 STRONG = "high contrast"  # the palette for washed-out projectors
-MAX_CHIPS = 16
+MAX_CHIPS = 12
+CHOSEN_CHIPS = tuple(f'<span class="chip{kind}' for kind in (" query", " key"))
 KEYS = "← → step · Shift + arrows cell · H head · Space reveal a row · E arithmetic · Esc leave"
 
 
@@ -129,10 +131,12 @@ def _chips(trace: Trace) -> str:
     crossed = trace.tokens != trace.key_tokens
     chips = [
         _chip(label, place == query, place == key and not crossed)
-        for place, label in enumerate(queries[:MAX_CHIPS])
+        for place, label in enumerate(queries)
     ]
     if crossed:
-        chips += [_chip(label, False, place == key) for place, label in enumerate(keys[:MAX_CHIPS])]
+        chips += [_chip(label, False, place == key) for place, label in enumerate(keys)]
+    if len(chips) > MAX_CHIPS:  # only those that the cell is about
+        chips = [chip for chip in chips if chip.startswith(CHOSEN_CHIPS)]
     stage = trace.stages[now.step]
     where = state.ALL_HEADS
     if trace.has_heads(stage.key):
@@ -141,7 +145,7 @@ def _chips(trace: Trace) -> str:
 
 
 def _chip(label: str, looks: bool, seen: bool) -> str:
-    return span(f"chip{' query' * looks}{' key' * seen}", label)
+    return span(f"chip{' query' * looks}{' key' * seen}", cut(label))
 
 
 def _rail(trace: Trace) -> str:

@@ -83,7 +83,9 @@ def test_b20_refused_by_table_row_and_column(again: Driver, typed: str) -> None:
 
 def test_b20_minus_sign_pasted(again: Driver) -> None:
     again.paste_cell("w_o", 0, 0, "−0.125")
-    assert again.matrix("joint", "output")[0, 0] < 0.8
+    z, w_o = np.array(GOLDEN["stages"]["concat"]), np.array(GOLDEN["inputs"]["wo"])
+    w_o[0, 0] = -0.125
+    np.testing.assert_allclose(again.matrix("joint", "output"), z @ w_o, atol=1e-12)
 
 
 def test_pasted_block_fills_rightwards_and_downwards(again: Driver) -> None:

@@ -51,7 +51,7 @@ def test_difference_of_hidden_cells_is_zero() -> None:
 
 def test_other_shapes_and_absent_stages_are_refused() -> None:
     longer, _ = edit.set_text(START, "major league baseball cat")
-    with pytest.raises(ScenarioError, match=r"\(2, 3, 3\).*\(2, 4, 4\)"):
+    with pytest.raises(ScenarioError, match=r"3 × 3 as in A.*4 × 4 in B"):
         difference(run(START), run(longer), "scores")
     causal, _ = edit.set_config(START, causal=True)
     with pytest.raises(ScenarioError, match="A, masked"):

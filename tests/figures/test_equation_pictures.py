@@ -318,7 +318,7 @@ def test_dark_pictures_use_the_dark_palette() -> None:
 def test_hovers_are_sentences() -> None:
     trace = TRACES["biased"]
     spec = equation(trace, "q", 3, View())
-    assert of(spec, "q")["hovertext"][1][2].startswith(trace.sentence("q", 3, 1, 2, None))
+    assert of(spec, "q")["hovertext"][1][2].startswith(trace.sentence("q", 3, 1, 2, 4))
     assert of(spec, "w_q")["hovertext"][4][1] == trace.sentence("w_q", 3, 4, 1, None)
     assert of(spec, "b_q")["hovertext"][0][1].startswith("Query bias, head 4: d1 is ")
     assert of(spec, "x")["hovertext"][1][2] == trace.sentence("x", None, 1, 2, None)

@@ -73,8 +73,8 @@ def point_at(page: Page, key: str, row: int, column: int) -> str:
     return lines[0]
 
 
-def said(trace: Trace, key: str, row: int, column: int) -> str:
-    return trace.sentence(key, 0, row, column, None)
+def said(trace: Trace, key: str, row: int, column: int, decimals: int | None = 4) -> str:
+    return trace.sentence(key, 0, row, column, decimals)
 
 
 @pytest.mark.parametrize("start", range(0, len(STRANGE), 3))
@@ -101,7 +101,7 @@ def test_hovers_that_plotly_fills_in_are_letter_for_letter_too(page: Page, token
     assert "hovertemplate" in heatmaps(spec)["attention", 0]
     show(page, spec)
     for row, column in ((0, 1), (2, 3), (4, 5), (5, 4), (6, 8), (8, 7)):
-        start, number = said(trace, "attention", row, column).rsplit(" ", 1)
+        start, number = said(trace, "attention", row, column, None).rsplit(" ", 1)
         place = (column, row) if tokens_as == "columns" else (row, column)
         shown, filled_in = point_at(page, "attention", *place).rsplit(" ", 1)
         assert shown == start
@@ -114,7 +114,7 @@ def test_masked_cells_say_that_they_are_minus_infinity(page: Page, count: int) -
     trace = traced(words(count), causal=True)
     show(page, head_strip(trace, 0, View()))
     text = point_at(page, "masked", 0, 2).split("|")[0]
-    assert text == said(trace, "masked", 0, 2)
+    assert text == said(trace, "masked", 0, 2, None)
     assert "−∞" in text
     visible = point_at(page, "masked", 2, 0).split("|")[0]
     assert "∞" not in visible

@@ -1,5 +1,6 @@
 """Where things stand: nothing crosses, nothing is too small, heads line up."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -133,7 +134,8 @@ def test_all_heads_have_the_same_columns(name: str) -> None:
 def test_thumbnails_are_small_and_apart(heads: int, tokens: int) -> None:
     trace, view = traced(words(tokens), n_heads=heads), View()
     places = [("attention", head) for head in range(heads)]
-    layout = arrange_small(resolve(trace, places, view, small=True), view, ("Attention", "0 … 1"))
+    panels = [replace(p, title="Head 1") for p in resolve(trace, places, view, small=True)]
+    layout = arrange_small(panels, view, ("Attention", "0 … 1"))
     assert len(layout.placed) == heads
     for a, b in combinations(layout.placed, 2):
         apart_x = a.left + a.width < b.left or b.left + b.width < a.left
