@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,9 @@ def _cell(value: Any) -> str:
 
 
 def difference(a: Trace, b: Trace, key: str) -> Array:
-    """B - A of one array, cell by cell, of the heads that both have; of two -inf it is 0.
+    """B - A of one array, cell by cell; of two -inf it is 0.
+
+    Of heads and words only those count that both have, from the first on.
 
     Raises:
         ScenarioError: one of them has no such array, or their shapes differ.
@@ -128,10 +131,10 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
         if key not in trace:
             raise ScenarioError("is not computed there", where=f"{name}, {key}")
     mine, theirs = a[key], b[key]
-    if mine.ndim == theirs.ndim == 3:  # heads that both have
-        shared = min(len(mine), len(theirs))
-        mine, theirs = mine[:shared], theirs[:shared]
-    if mine.shape != theirs.shape:
+    if a.axes(key) == b.axes(key):
+        shared = tuple(slice(_shared(a, b, axis)) for axis in a.axes(key))
+        mine, theirs = mine[shared], theirs[shared]
+    if mine.shape != theirs.shape or not mine.size:
         raise ScenarioError(
             "A and B have different shapes, so there is no difference cell by cell",
             where=a.info(key).title,
@@ -140,6 +143,16 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
         )
     with np.errstate(invalid="ignore"):
         return np.where(mine == theirs, 0.0, theirs - mine)
+
+
+def _shared(a: Trace, b: Trace, axis: str) -> int | None:
+    """How many places of an axis both have, from the first on; None for all of them."""
+    if axis in ("head", "kv_head"):
+        return min(len(a["attention"]), len(b["attention"]))
+    words = (a.key_tokens, b.key_tokens) if axis == "key" else (a.tokens, b.tokens)
+    if axis not in ("query", "token", "key") or len(words[0]) == len(words[1]):
+        return None
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*words, strict=False)))
 
 
 def _size(array: Array) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from attnviz.core.digits import write
+from attnviz.core.digits import lines
 from attnviz.core.expr import (
     MANY_TERMS,
     Cell,
@@ -117,11 +117,8 @@ class Derivation:
         self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = MANY_TERMS
     ) -> tuple[str, ...]:
         """The arithmetic with its numbers, step by step; the last step is the result."""
-        written = [
-            write(expr, decimals, syntax, limit)
-            for expr in self.explanation.exprs
-            if not isinstance(expr, Cell | Const)
-        ]
+        exprs = [e for e in self.explanation.exprs if not isinstance(e, Cell | Const)]
+        written = lines(exprs, decimals, syntax, limit)
         result = render(Const(self.value), lambda v: format_number(v, decimals), syntax)
         return (*dict.fromkeys(written), result)
 

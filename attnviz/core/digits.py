@@ -1,7 +1,8 @@
 """How many digits an expression needs, so that whoever computes it by hand gets what is written."""
 
 import math
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from attnviz.core.expr import (
     MANY_TERMS,
@@ -35,25 +36,29 @@ def _read(value: float, decimals: int) -> float:
     return float(shown(value, decimals).replace("−", "-").replace("∞", "inf"))
 
 
-def enough(node: Expr, decimals: int | None, limit: int = MANY_TERMS) -> int | None:
+def enough(
+    node: Expr, decimals: int | None, limit: int = MANY_TERMS, then: int | None = None
+) -> int | None:
     """Digits after the point with which to write the numbers of an expression.
 
     Rounded numbers seldom give the rounded result: 0.584 + 0.874 + 1 = 2.458, but 0.58 + 0.87 + 1
     is 2.45. So many digits are added that what is written comes out right when it is rounded to
-    `decimals`, and so does each sum of plain numbers in it; at most `MORE`.
+    `decimals`, and so does each sum of plain numbers in it; at most `MORE`. A number never has
+    fewer digits than in the next step.
 
     Args:
         node: the expression.
         decimals: digits after the point of its result; None shows every digit.
         limit: the number of terms above which a sum is cut to its largest terms.
+        then: the digits of the next step, in which functions are written out; None without one.
     """
     if decimals is None:
         return None
-    checked = [node, *_sums_of_numbers(node)]
-    values = [part.value for part in checked]
-    for digits in range(decimals, decimals + MORE):
-        seen = (_seen(part, digits, limit) for part in checked)
-        if all(_same(a, b, decimals) for a, b in zip(seen, values, strict=True)):
+    checked = [(part, decimals) for part in (node, *_found(node, _is_sum_of_numbers))]
+    if then is not None:
+        checked += [(part, then) for part in _found(node, lambda part: isinstance(part, Func))]
+    for digits in range(then or decimals, decimals + MORE):
+        if all(_same(_seen(part, digits, limit), part.value, shown) for part, shown in checked):
             return digits
     return decimals + MORE
 
@@ -64,21 +69,32 @@ def _same(seen: float, value: float, decimals: int) -> bool:
     return seen == value or all(shown(seen * by, decimals) == result for by in ALMOST_ONE)
 
 
-def write(
-    node: Expr, decimals: int | None, syntax: Syntax = "text", limit: int = MANY_TERMS
-) -> str:
-    """An expression with its numbers, each with `enough` digits."""
-    digits = enough(node, decimals, limit)
-    return render(node, lambda value: shown(value, digits), syntax, limit)
+def lines(
+    exprs: Sequence[Expr],
+    decimals: int | None,
+    syntax: Syntax = "text",
+    limit: int = MANY_TERMS,
+) -> list[str]:
+    """Steps that follow each other, with their numbers, each with `enough` digits."""
+    written: list[str] = []
+    digits = None
+    for expr in reversed(exprs):
+        digits = enough(expr, decimals, limit, digits)
+        written.append(render(expr, partial(shown, decimals=digits), syntax, limit))
+    return written[::-1]
 
 
-def _sums_of_numbers(node: Expr) -> list[Expr]:
-    """The sums below a node that a reader adds up as they stand."""
+def _is_sum_of_numbers(node: Expr) -> bool:
+    """Whether a reader adds its terms up as they stand."""
+    return isinstance(node, Sum) and all(isinstance(term, Cell | Const) for term in node.terms)
+
+
+def _found(node: Expr, wanted: Callable[[Expr], bool]) -> list[Expr]:
+    """The nodes below a node that are wanted."""
     found: list[Expr] = []
     for part in parts(node):
-        if isinstance(part, Sum) and all(isinstance(term, Cell | Const) for term in part.terms):
-            found.append(part)
-        found += _sums_of_numbers(part)
+        found += [part] if wanted(part) else []
+        found += _found(part, wanted)
     return found
 
 

@@ -10,7 +10,7 @@ from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import format_number
 from attnviz.core.stages import STAGES
 from attnviz.core.trace import Trace
-from attnviz.figures.blocks import Parts, shape
+from attnviz.figures.blocks import Parts
 from attnviz.figures.canvas import arranged, painted
 from attnviz.figures.hover import Rows
 from attnviz.figures.labels import text_width, wrapped
@@ -55,6 +55,8 @@ def difference_picture(a: Trace, b: Trace, key: str, head: int | None, view: Vie
         try:
             change = difference(a, b, key)
             shown[DIFFERENCE] = _difference(shown["A"], shown["B"], change, view)
+            if a[key].shape[-2:] != b[key].shape[-2:]:
+                said.append(f"{DIFFERENCE} is of the words that both have, from the first on.")
         except ScenarioError as error:
             said.append(str(error))
     cells = sum(panel.values.size for panel in shown.values())
@@ -85,7 +87,7 @@ def difference_picture(a: Trace, b: Trace, key: str, head: int | None, view: Vie
         part["meta"] = [*part["meta"], name]
         panel = shown[name]
         if name == DIFFERENCE and panel.hover is None and panel.values.size <= MAX_PAIRS:
-            part["customdata"] = _pairs(shown["A"].values, shown["B"].values)
+            part["customdata"] = _pairs(shown["A"].values, shown["B"].values, panel.values.shape)
     return spec
 
 
@@ -117,10 +119,10 @@ def _difference(a: Panel, b: Panel, change: Array, view: View) -> Panel:
     return replace(
         b,
         values=values,
-        rows=_names(a.rows, b.rows),
-        columns=_names(a.columns, b.columns),
+        rows=_names(a.rows, b.rows, values.shape[0]),
+        columns=_names(a.columns, b.columns, values.shape[1]),
         title=DIFFERENCE,
-        subtitle=f"difference {shape(b)}",
+        subtitle=f"difference {values.shape[0]}×{values.shape[1]}",
         low=-limit,
         high=limit,
         colour="signed",
@@ -131,9 +133,10 @@ def _difference(a: Panel, b: Panel, change: Array, view: View) -> Panel:
     )
 
 
-def _names(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of places; where A and B have different ones, both."""
-    return tuple(x if x == y else f"{x} → {y}" for x, y in zip(a, b, strict=True))
+def _names(a: tuple[str, ...], b: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """The names of the first places; where A and B have different ones, both."""
+    pairs = zip(a[:count], b[:count], strict=True)
+    return tuple(x if x == y else f"{x} → {y}" for x, y in pairs)
 
 
 def _hovers(traces: dict[str, Trace], shown: dict[str, Panel]) -> dict[str, Rows]:
@@ -144,9 +147,13 @@ def _hovers(traces: dict[str, Trace], shown: dict[str, Panel]) -> dict[str, Rows
         place = (column, row) if panel.transposed else (row, column)
         return f"{name}: {traces[name].sentence(panel.key, panel.head, *place, None)}"
 
+    def has(name: str, row: int, column: int) -> bool:
+        n_rows, n_columns = shown[name].values.shape
+        return bool(row < n_rows and column < n_columns)
+
     def text(names: tuple[str, ...], row: int, column: int) -> str:
-        lines = [sentence(name, row, column) for name in names]
-        if DIFFERENCE in shown:
+        lines = [sentence(name, row, column) for name in names if has(name, row, column)]
+        if DIFFERENCE in shown and has(DIFFERENCE, row, column):
             value = float(shown[DIFFERENCE].values[row, column])
             lines.append(f"{DIFFERENCE}: {format_number(value, None)}")
         return "<br>".join(map(wrapped, lines))
@@ -159,12 +166,13 @@ def _hovers(traces: dict[str, Trace], shown: dict[str, Panel]) -> dict[str, Rows
     return hovers
 
 
-def _pairs(a: Array, b: Array) -> list[list[list[str]]]:
-    """(row, column) numbers of A and of B -> both as texts for each cell."""
+def _pairs(a: Array, b: Array, size: tuple[int, ...]) -> list[list[list[str]]]:
+    """(row, column) numbers of A and of B -> both as texts for each cell that both have."""
+    n_rows, n_columns = size
     return [
         [
             [format_number(float(x), None), format_number(float(y), None)]
             for x, y in zip(*rows, strict=True)
         ]
-        for rows in zip(a, b, strict=True)
+        for rows in zip(a[:n_rows, :n_columns], b[:n_rows, :n_columns], strict=True)
     ]

@@ -59,11 +59,17 @@ def test_presenting_is_driven_by_keys_alone(open_app: Callable[..., Driver]) -> 
     driver.key(" ")
     driver.key(" ")
     assert np.isfinite(driver.matrix("step", "scaled")).sum() == 3
+    driver.key("Shift+ArrowDown")
+    assert rail(driver) == "Scaled scores"  # no cell of another step is chosen
     driver.key("PageDown")
+    assert rail(driver) == "Attention weights"
+    for _ in range(4):
+        driver.key("Shift+ArrowLeft")
     assert rail(driver) == "Attention weights"
     driver.key("Escape")
     assert driver.page.locator("section[data-testid=stSidebar]").is_visible()
-    assert driver.answer().startswith("head 1: major attends to league")
+    assert driver.answer().startswith("head 1: ")
+    assert driver.page.locator(".st-key-chart_head_1").count() == 1  # all heads, as before
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -86,6 +92,19 @@ def test_the_back_row_can_read_every_step(open_app: Callable[..., Driver], dark:
         )
         assert max(page) <= 1
         driver.key("ArrowRight")
+
+
+@pytest.mark.parametrize("words", [8, 12])
+def test_the_lines_of_a_low_projector_do_not_cross(
+    open_app: Callable[..., Driver], words: int
+) -> None:
+    driver = open_app(1366, 768)
+    driver.set_text(" ".join(f"word{i}" for i in range(words)))
+    driver.press("Present")
+    texts = [t for t in driver.texts() if not t["chart"] and t["text"] != "Skip to main content"]
+    assert overlapping(texts) == []
+    head = driver.page.locator(".chips .head").bounding_box()
+    assert head["x"] + head["width"] <= 1366
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

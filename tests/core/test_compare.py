@@ -50,12 +50,28 @@ def test_difference_of_hidden_cells_is_zero() -> None:
 
 
 def test_other_shapes_and_absent_stages_are_refused() -> None:
-    longer, _ = edit.set_text(START, "major league baseball cat")
-    with pytest.raises(ScenarioError, match=r"3 × 3 as in A.*4 × 4 in B"):
-        difference(run(START), run(longer), "scores")
+    wider, _ = edit.resize(START, d_k=4)
+    with pytest.raises(ScenarioError, match=r"3 × 2 as in A.*3 × 4 in B"):
+        difference(run(START), run(wider), "q")
+    other, _ = edit.set_text(START, "game major league baseball")
+    with pytest.raises(ScenarioError, match="Raw scores"):
+        difference(run(START), run(other), "scores")
     causal, _ = edit.set_config(START, causal=True)
     with pytest.raises(ScenarioError, match="A, masked"):
         difference(run(START), run(causal), "masked")
+
+
+@pytest.mark.parametrize("text", ["major league baseball cat dog", "major league", "major x y z"])
+def test_the_words_that_both_begin_with_are_compared(text: str) -> None:
+    a, b = run(START), run(edit.set_text(START, text)[0])
+    count = {"major league": 2, "major x y z": 1}.get(text, 3)
+    for key in ("q", "k", "scores", "attention", "heads", "concat", "output"):
+        change = difference(a, b, key)
+        part = tuple(
+            slice(count) if axis in ("query", "key", "token") else slice(None)
+            for axis in a.axes(key)
+        )
+        np.testing.assert_array_equal(change, b[key][part] - a[key][part])
 
 
 def test_summaries_of_even_and_of_single_minded_attention() -> None:

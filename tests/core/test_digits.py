@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attnviz import PRESETS, run
-from attnviz.core.digits import MORE, enough, write
+from attnviz.core.digits import MORE, enough, lines, shown
 from attnviz.core.expr import Cell, Const, Div, Func, Mul, Sub, Sum
 from attnviz.core.numbers import format_number
 
@@ -37,14 +37,34 @@ def test_every_line_of_the_walkthrough_can_be_computed_by_hand(decimals: int) ->
 def test_a_sum_comes_to_what_is_written_for_it() -> None:
     terms = tuple(Const(value) for value in (0.5836, 0.8744, 1.0))
     quotient = Div(Const(1.0), Sum(terms))
-    assert write(quotient, 2) == "1 / (0.584 + 0.874 + 1)"
-    assert write(Div(Const(1.0), Const(Sum(terms).value)), 2) == "1 / 2.46"
+    steps = lines([quotient, Div(Const(1.0), Const(Sum(terms).value))], 2)
+    assert steps == ["1 / (0.584 + 0.874 + 1)", "1 / 2.46"]
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_every_power_comes_to_what_the_next_step_has_for_it(decimals: int) -> None:
+    for place in np.ndindex(WALKTHROUGH["attention"].shape):
+        first, second, *_ = WALKTHROUGH.explain("attention", *place).steps(decimals)
+        powers = [computed(power) for power in re.findall(r"e\^\([^)]*\)", first)]
+        written = [float(number) for number in re.findall(r"[\d.]+", second)]
+        for power, number in zip(powers, written, strict=True):
+            digits = len(repr(number).split(".")[1]) if number != 1 else 0
+            assert shown(power, digits) == shown(number, digits), (first, second)
+
+
+def test_a_number_never_has_fewer_digits_than_in_the_next_step() -> None:
+    score = Cell("scores", (0,), 1.5167)
+    root = Const(2**0.5, "√2", r"\sqrt{2}")
+    assert lines([Div(score, root), Div(score, Const(2**0.5))], 2) == [
+        "1.517 / √2",
+        "1.517 / 1.414",
+    ]
 
 
 def test_no_more_digits_than_needed() -> None:
     score = Sum((Mul(Cell("q", (0,), 0.75), Cell("k", (0,), 0.5512)), Const(1.0)))
     assert enough(score, 2) == 2
-    assert write(score, 2) == "0.75·0.55 + 1"
+    assert lines([score], 2) == ["0.75·0.55 + 1"]
     assert enough(score, None) is None
 
 

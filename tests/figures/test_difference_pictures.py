@@ -27,6 +27,7 @@ A = run(BASE)
 NO_SCALING = run(edit.set_config(BASE, scale=1.0)[0])
 OTHER_WORD = run(edit.set_text(BASE, "major league cricket")[0])
 LONGER = run(edit.set_text(BASE, "major league baseball game")[0])
+WIDER = run(edit.resize(BASE, d_k=4)[0])
 CAUSAL = run(edit.set_config(BASE, causal=True)[0])
 LATER = run(edit.set_config(BASE, causal=True, causal_offset=1)[0])
 ONE_HEAD = run(edit.resize(BASE, n_heads=1)[0])
@@ -164,17 +165,34 @@ def test_hidden_cells_differ_only_where_one_is_hidden() -> None:
 
 
 def test_other_shapes_show_a_and_b_and_say_why() -> None:
-    spec = difference_picture(A, LONGER, "attention", 0, View())
+    spec = difference_picture(A, WIDER, "q", 0, View())
     assert list(maps(spec)) == ["A", "B"]
     text = " ".join(notes(spec))
     assert "A and B have different shapes, so there is no difference cell by cell" in text
-    assert "3 × 3 as in A" in text
-    assert numbers(maps(spec)["B"]["z"]).shape == (4, 4)
-    assert maps(spec)["A"]["hovertext"][0][1].startswith("A: major attends to league with ")
+    assert "3 × 2 as in A" in text
+    assert numbers(maps(spec)["B"]["z"]).shape == (3, 4)
+    assert maps(spec)["A"]["hovertext"][0][1].startswith("A: major's query, d1: ")
+
+
+@pytest.mark.parametrize("tokens_as", ["rows", "columns"])
+@pytest.mark.parametrize("key", ["q", "attention", "output"])
+def test_of_other_words_those_are_compared_that_both_begin_with(key: str, tokens_as: str) -> None:
+    head = None if key == "output" else 0
+    spec = difference_picture(A, LONGER, key, head, View(tokens_as=tokens_as))
+    assert list(maps(spec)) == ["A", "B", "B − A"]
+    own = (A[key], LONGER[key]) if head is None else (A[key][0], LONGER[key][0])
+    n_rows, n_columns = own[0].shape
+    change = own[1][:n_rows, :n_columns] - own[0]
+    drawn = numbers(maps(spec)["B − A"]["z"])
+    np.testing.assert_array_equal(drawn, change.T if tokens_as == "columns" else change)
+    assert any("words that both have" in text for text in notes(spec))
+    for panel in maps(spec).values():
+        assert np.array(panel["hovertext"]).shape == numbers(panel["z"]).shape
+    assert "A: " not in maps(spec)["B"]["hovertext"][-1][-1] or key != "attention"
 
 
 def test_long_sentences_are_broken_into_lines() -> None:
-    spec = difference_picture(A, LONGER, "attention", 0, View(width=300))
+    spec = difference_picture(A, WIDER, "q", 0, View(width=300))
     said = [n for n in notes(spec) if "different" in n or "cell by cell" in n or "shape" in n]
     assert len(said) > 1
 
