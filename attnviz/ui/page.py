@@ -51,11 +51,11 @@ def main() -> None:
     if now.side_shows != now.side():  # undo and reset reach the side bar too
         st.rerun()
     trace = replace(now.trace, columns_first=state.view().transposed)
-    if state.presenting():
-        style(PROJECTOR_CSS)
-        present(trace)
-    else:
-        with st.container(key="page"):
+    with st.container(key="hall" if state.presenting() else "page"):
+        if state.presenting():
+            style(PROJECTOR_CSS)
+            present(trace)
+        else:
             explored(trace)
     _bridge(
         key="bridge",
@@ -71,15 +71,8 @@ def main() -> None:
 
 
 def explored(trace: Trace) -> None:
-    """The page when it is not laid out for a projector.
-
-    The view is filled in first, so that a browser draws its pictures while the rest is made.
-    """
-    toolbar = st.container(
-        horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"
-    )
-    answer = st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall")
-    with toolbar:
+    """The page when it is not laid out for a projector."""
+    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"):
         style()
         view = st.segmented_control(
             "View",
@@ -89,23 +82,20 @@ def explored(trace: Trace) -> None:
             required=True,
         )
         heads, draw = choose_heads(trace), VIEWS[str(view)]
+        tables = []
+        if draw in WITH_TABLES:
+            tables = editors.shown(trace, choose_table_head(trace, heads))
+            editors.paste_box(tables)
+        history_buttons()
+    with st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall"):
+        answer_line(trace)
     warning = NORMALISERS[trace.values.config.normaliser].warning
     if warning:
         st.html(line("warning", warning))
-    if draw in WITH_TABLES:
-        above = st.container(horizontal=True, gap="xsmall", key="tables")
-        draw(trace, heads)
-        with toolbar:
-            tables = editors.shown(trace, choose_table_head(trace, heads))
-            editors.paste_box(tables)
-        with above:
+    if tables:
+        with st.container(horizontal=True, gap="xsmall", key="tables"):
             editors.editor_row(tables)
-    else:
-        draw(trace, heads)
-    with toolbar:
-        history_buttons()
-    with answer:
-        answer_line(trace)
+    draw(trace, heads)
 
 
 def style(more: str = "") -> None:
