@@ -19,8 +19,13 @@ def variants(driver: Driver) -> Driver:
 
 def opened(driver: Driver) -> Driver:
     driver.page.get_by_text("Variants", exact=True).click()
-    driver.page.locator(".st-key-variant_top_k").wait_for()
-    driver.page.wait_for_timeout(400)
+    last = driver.page.locator(".st-key-variant_top_k")
+    last.wait_for()
+    still, box = 0, None
+    while still < 5:  # the group opens in steps
+        driver.page.wait_for_timeout(100)
+        before, box = box, last.bounding_box()
+        still = still + 1 if box == before else 0
     return driver
 
 
@@ -32,7 +37,10 @@ def settle(driver: Driver) -> None:
 def toggle(driver: Driver, key: str) -> None:
     box = driver.page.locator(f".st-key-{key} input")
     before = box.is_checked()
-    driver.page.locator(f".st-key-{key} label").first.click()
+    label = driver.page.locator(f".st-key-{key} label").first
+    label.scroll_into_view_if_needed()
+    driver.page.wait_for_timeout(300)
+    label.click()
     settle(driver)
     assert box.is_checked() != before
 
