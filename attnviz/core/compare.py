@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array
-from attnviz.core.config import CHOICES
+from attnviz.core.config import CHOICES, Choice
 from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
@@ -33,13 +33,12 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
         if mine != theirs
     ]
     for mine, theirs in ((a.sizes, b.sizes), (a.config, b.config)):
-        found += [
-            f"{CHOICES[item.name].label if item.name in CHOICES else item.name}:"
-            f" {_choice(item.name, getattr(mine, item.name))}"
-            f" → {_choice(item.name, getattr(theirs, item.name))}"
-            for item in fields(mine)
-            if getattr(mine, item.name) != getattr(theirs, item.name)
-        ]
+        for item in fields(mine):
+            pair = getattr(mine, item.name), getattr(theirs, item.name)
+            if pair[0] != pair[1]:
+                choice = CHOICES.get(item.name)
+                said = " → ".join(_choice(choice, value) for value in pair)
+                found.append(f"{choice.label if choice else item.name}: {said}")
     mine_tables, their_tables = _tables(a), _tables(b)
     for name, table in mine_tables.items():
         same_words = (a.tokens, a.key_tokens) == (b.tokens, b.key_tokens)
@@ -73,8 +72,7 @@ def _tables(scenario: Scenario) -> dict[str, NDArray[Any]]:
     return {**scenario.tables(), "mask": scenario.mask, "keep": scenario.keep}
 
 
-def _choice(name: str, value: object) -> str:
-    choice = CHOICES.get(name)
+def _choice(choice: Choice | None, value: object) -> str:
     if value is None:
         return (choice.none if choice else "") or "default"
     if isinstance(value, bool):
@@ -132,7 +130,8 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
             raise ScenarioError("is not computed there", where=f"{name}, {key}")
     mine, theirs = a[key], b[key]
     if a.axes(key) == b.axes(key):
-        shared = tuple(slice(_shared(a, b, axis)) for axis in a.axes(key))
+        sizes = zip(a.axes(key), mine.shape, theirs.shape, strict=True)
+        shared = tuple(slice(_shared(a, b, axis, *both)) for axis, *both in sizes)
         mine, theirs = mine[shared], theirs[shared]
     if mine.shape != theirs.shape or not mine.size:
         raise ScenarioError(
@@ -145,13 +144,13 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
         return np.where(mine == theirs, 0.0, theirs - mine)
 
 
-def _shared(a: Trace, b: Trace, axis: str) -> int | None:
+def _shared(a: Trace, b: Trace, axis: str, mine: int, theirs: int) -> int | None:
     """How many places of an axis both have, from the first on; None for all of them."""
     if axis in ("head", "kv_head"):
-        return min(len(a["attention"]), len(b["attention"]))
-    words = (a.key_tokens, b.key_tokens) if axis == "key" else (a.tokens, b.tokens)
-    if axis not in ("query", "token", "key") or len(words[0]) == len(words[1]):
+        return min(mine, theirs)
+    if axis not in ("query", "token", "key") or mine == theirs:
         return None
+    words = (a.key_tokens, b.key_tokens) if axis == "key" else (a.tokens, b.tokens)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*words, strict=False)))
 
 

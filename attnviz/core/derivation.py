@@ -117,8 +117,7 @@ class Derivation:
         self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = MANY_TERMS
     ) -> tuple[str, ...]:
         """The arithmetic with its numbers, step by step; the last step is the result."""
-        exprs = [e for e in self.explanation.exprs if not isinstance(e, Cell | Const)]
-        written = lines(exprs, decimals, syntax, limit)
+        written = lines(self.explanation.exprs, decimals, syntax, limit)
         result = render(Const(self.value), lambda v: format_number(v, decimals), syntax)
         return (*dict.fromkeys(written), result)
 

@@ -58,7 +58,7 @@ def enough(
     if then is not None:
         checked += [(part, then) for part in _found(node, lambda part: isinstance(part, Func))]
     for digits in range(then or decimals, decimals + MORE):
-        if all(_same(_seen(part, digits, limit), part.value, shown) for part, shown in checked):
+        if all(_same(_seen(part, digits, limit), part.value, to) for part, to in checked):
             return digits
     return decimals + MORE
 
@@ -75,10 +75,13 @@ def lines(
     syntax: Syntax = "text",
     limit: int = MANY_TERMS,
 ) -> list[str]:
-    """Steps that follow each other, with their numbers, each with `enough` digits."""
+    """Steps that follow each other, with their numbers, each with `enough` digits.
+
+    A lone number is no step.
+    """
     written: list[str] = []
     digits = None
-    for expr in reversed(exprs):
+    for expr in reversed([expr for expr in exprs if not isinstance(expr, Cell | Const)]):
         digits = enough(expr, decimals, limit, digits)
         written.append(render(expr, partial(shown, decimals=digits), syntax, limit))
     return written[::-1]

@@ -10,7 +10,7 @@ from attnviz.core.errors import ScenarioError
 from attnviz.core.numbers import format_number
 from attnviz.core.stages import STAGES
 from attnviz.core.trace import Trace
-from attnviz.figures.blocks import Parts
+from attnviz.figures.blocks import Parts, shape
 from attnviz.figures.canvas import arranged, painted
 from attnviz.figures.hover import Rows
 from attnviz.figures.labels import text_width, wrapped
@@ -116,13 +116,12 @@ def _difference(a: Panel, b: Panel, change: Array, view: View) -> Panel:
     extent = ends(values, view.decimals) if values.any() else "no difference"
     if not np.isfinite(values).all():
         extent = ", ".join(part for part in (extent, "some hidden in one of them") if part)
-    return replace(
+    panel = replace(
         b,
         values=values,
         rows=_names(a.rows, b.rows, values.shape[0]),
         columns=_names(a.columns, b.columns, values.shape[1]),
         title=DIFFERENCE,
-        subtitle=f"difference {values.shape[0]}×{values.shape[1]}",
         low=-limit,
         high=limit,
         colour="signed",
@@ -131,6 +130,7 @@ def _difference(a: Panel, b: Panel, change: Array, view: View) -> Panel:
         sums=(),
         extent=extent,
     )
+    return replace(panel, subtitle=f"difference {shape(panel)}")
 
 
 def _names(a: tuple[str, ...], b: tuple[str, ...], count: int) -> tuple[str, ...]:

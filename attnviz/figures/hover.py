@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attnviz.core.digits import lines
-from attnviz.core.expr import Cell, Const
+from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Index
 from attnviz.core.ops import Given
@@ -55,8 +55,7 @@ def texts(
         sentence = wrapped(trace.sentence(stage.key, head, row, column, shown))
         index = (row, column) if head is None else (head, row, column)
         exprs = stage.op.explain(names, index).exprs[-MAX_STEPS:]
-        written = [expr for expr in exprs if not isinstance(expr, Cell | Const)]
-        steps = lines(written, shown, limit=MAX_TERMS)
+        steps = lines(exprs, shown, limit=MAX_TERMS)
         short = [step for step in steps[:-1] if len(step) <= MAX_STEP] + steps[-1:]
         return f"{sentence}<br>= {wrapped(' = '.join(short))}" if short else sentence
 

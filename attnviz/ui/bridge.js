@@ -6,9 +6,9 @@ const GIVE_UP_MS = 3000;
 const OUTLINED_MS = 2000;
 const SETTLED_MS = 150;
 const OPENED_MS = 300; // by then a grid has opened a cell, if it does
+const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 const MUCH_PX = 60;
 const whenIdle = window.requestIdleCallback ?? ((call) => setTimeout(call));
-const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 let send = () => {};
 let chosen = null;
 
@@ -18,7 +18,6 @@ const heatmaps = (chart) => {
   return maps.filter((t, at) => nameOf(t.meta) !== nameOf(maps[at - 1]?.meta ?? [])); // one a matrix
 };
 const nameOf = (meta) => meta.join(" ");
-const inStep = ({ meta: [key] }) => !document.querySelector(STEP) || key === chosen.key;
 const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
 const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
 
@@ -137,7 +136,8 @@ function onClick({ points, event }) {
 
 function move(box, across, down) {
   const [chart] = charts(box);
-  const maps = chart ? heatmaps(chart).filter(inStep) : [];
+  let maps = chart ? heatmaps(chart) : [];
+  if (document.querySelector(STEP)) maps = maps.filter(({ meta: [key] }) => key === chosen.key);
   const own = ({ meta: [key, head] }) =>
     chosen && key === chosen.key && chosen.index.length === (head === null ? 2 : 3) &&
     (head === null || head === chosen.index[0]);

@@ -59,11 +59,6 @@ class Grid:
     n_rows: int = MAX_ROWS_SHOWN
 
     @property
-    def name(self) -> str:
-        """A name that stays the same while the editor begins anew."""
-        return f"edit_{self.table}" + ("" if self.head is None else f"_{self.head}")
-
-    @property
     def index_width(self) -> int:
         return int(max(len(cut(label)) for label in self.rows) * LETTER + PADDING)
 
@@ -144,7 +139,7 @@ def editor_row(tables: list[Grid]) -> None:
 
 
 def _editor(grid: Grid) -> None:
-    with st.container(key=f"box_{grid.name}", gap=None):
+    with st.container(gap=None):
         st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
         st.data_editor(
             _frame(grid.base.tobytes(), grid.rows, grid.columns),

@@ -14,8 +14,7 @@ COLUMNS = (2, 3)  # what happens and why, and where a number comes from
 HALL_HEIGHT = 1080  # px that the projector's sizes are made for
 SMALLER = 0.95  # of it; below, letters are made smaller too
 STRONG = "high contrast"  # the palette for washed-out projectors
-MAX_CHIPS = 12
-CHOSEN_CHIPS = tuple(f'<span class="chip{kind}' for kind in (" query", " key"))
+MAX_CHIPS = 12  # with more words, only those that the cell is about
 KEYS = "← → step · Shift + arrows cell · H head · Space reveal a row · E arithmetic · Esc leave"
 
 
@@ -129,23 +128,19 @@ def _chips(trace: Trace) -> str:
     key = places.get("key")
     _, queries, keys = trace.labels("scores")
     crossed = trace.tokens != trace.key_tokens
-    chips = [
-        _chip(label, place == query, place == key and not crossed)
-        for place, label in enumerate(queries)
-    ]
+    words = [(label, i == query, i == key and not crossed) for i, label in enumerate(queries)]
     if crossed:
-        chips += [_chip(label, False, place == key) for place, label in enumerate(keys)]
-    if len(chips) > MAX_CHIPS:  # only those that the cell is about
-        chips = [chip for chip in chips if chip.startswith(CHOSEN_CHIPS)]
+        words += [(label, False, i == key) for i, label in enumerate(keys)]
+    if len(words) > MAX_CHIPS:
+        words = [word for word in words if any(word[1:])]
+    chips = [
+        span(f"chip{' query' * looks}{' key' * seen}", cut(label)) for label, looks, seen in words
+    ]
     stage = trace.stages[now.step]
     where = state.ALL_HEADS
     if trace.has_heads(stage.key):
         where = f"{state.head_name(now.head)} of {len(trace['attention'])}"
     return row("chips", *chips, span("head", where))
-
-
-def _chip(label: str, looks: bool, seen: bool) -> str:
-    return span(f"chip{' query' * looks}{' key' * seen}", cut(label))
 
 
 def _rail(trace: Trace) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from playwright.sync_api import Locator
 
 from attnviz import PRESETS, run
 from tests.browser.driver import Driver
@@ -21,12 +22,18 @@ def opened(driver: Driver) -> Driver:
     driver.page.get_by_text("Variants", exact=True).click()
     last = driver.page.locator(".st-key-variant_top_k")
     last.wait_for()
-    still, box = 0, None
-    while still < 5:  # the group opens in steps
-        driver.page.wait_for_timeout(100)
-        before, box = box, last.bounding_box()
-        still = still + 1 if box == before else 0
+    still(last)
     return driver
+
+
+def still(field: Locator) -> dict[str, float]:
+    """Where it stands once nothing moves it any more; the group opens in steps."""
+    held, box = 0, None
+    while held < 5:
+        field.page.wait_for_timeout(100)
+        before, box = box, field.bounding_box()
+        held = held + 1 if box == before else 0
+    return dict(box)
 
 
 def settle(driver: Driver) -> None:
@@ -39,7 +46,7 @@ def toggle(driver: Driver, key: str) -> None:
     before = box.is_checked()
     label = driver.page.locator(f".st-key-{key} label").first
     label.scroll_into_view_if_needed()
-    driver.page.wait_for_timeout(300)
+    still(label)
     label.click()
     settle(driver)
     assert box.is_checked() != before
@@ -54,13 +61,8 @@ def fill(driver: Driver, key: str, text: str) -> None:
 
 def pick(driver: Driver, key: str, option: str) -> None:
     field = driver.page.locator(f".st-key-{key} input").first
-    height = driver.page.viewport_size["height"]
-    for _ in range(10):  # what opens above moves it away again
-        field.scroll_into_view_if_needed()
-        driver.page.wait_for_timeout(400)
-        box = field.bounding_box()
-        if box["y"] + box["height"] < height:
-            break
+    field.scroll_into_view_if_needed()
+    box = still(field)
     driver.click(box["x"] + 20, box["y"] + box["height"] / 2)
     driver.page.wait_for_timeout(400)
     driver.page.get_by_role("option", name=option, exact=True).click()
