@@ -1,6 +1,8 @@
 """The page: what stands at its top, and the view that is open."""
 
+import gc
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -42,6 +44,17 @@ def page() -> None:
     now = state.session()
     now.side_shows = now.side()
     main()
+    _settle()
+
+
+@cache
+def _settle() -> None:
+    """Spare what the imports made from being searched for garbage.
+
+    Streamlit searches all objects after every run, which took longer than the run itself.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @st.fragment
