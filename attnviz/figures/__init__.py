@@ -11,6 +11,7 @@ from attnviz.figures.bars import ranking_bars
 from attnviz.figures.differences import difference_picture
 from attnviz.figures.draw import draw
 from attnviz.figures.equations import equation
+from attnviz.figures.flat import flat
 from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
 from attnviz.figures.overlay import picture_overlay
@@ -145,6 +146,7 @@ __all__ = [
     "difference_picture",
     "equation",
     "figure",
+    "flat",
     "flow",
     "head_strip",
     "input_keys",

@@ -194,7 +194,7 @@ def _panel(
         said = None if said is None else [list(column) for column in zip(*said, strict=True)]
     texts = None
     if with_text:
-        texts = [[format_number(float(v), view.decimals) for v in row] for row in array]
+        texts = [[format_number(float(v), view.cell_decimals) for v in row] for row in array]
     low, high = shared_range(trace, stage)
     formula = (stage.formula_columns if view.transposed else stage.formula)[0]
     if isinstance(stage.op, Given):
@@ -222,7 +222,7 @@ def _panel(
         high=high,
         colour=stage.colour,
         texts=texts,
-        widest=widest(trace[key], view.decimals) if with_text else "",
+        widest=widest(trace[key], view.cell_decimals) if with_text else "",
         hover=said,
         template=hover.template(stage, name, number, view.transposed),
         masked_template=hover.template(stage, name, None, view.transposed, -np.inf),

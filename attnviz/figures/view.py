@@ -93,6 +93,11 @@ class View:
     def transposed(self) -> bool:
         return self.tokens_as == "columns"
 
+    @property
+    def cell_decimals(self) -> int | None:
+        """Digits of the numbers that cells have room for; the usual ones where they carry none."""
+        return self.decimals if self.cell_text else View.decimals
+
 
 @dataclass(frozen=True)
 class Marks:

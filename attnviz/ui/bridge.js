@@ -92,15 +92,15 @@ function outlineChanges(box, chart) {
 }
 
 // Where a cell of a heatmap stands in its box.
-function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0 }) {
+function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0, dx = 1, dy = 1 }) {
   const axis = (name) => chart._fullLayout[`${name[0]}axis${name.slice(1)}`];
   const [x, y] = [axis(xaxis), axis(yaxis)];
   const [outer, inner] = [box.getBoundingClientRect(), chart.getBoundingClientRect()];
   return (row, column) => ({
-    left: inner.left - outer.left + x._offset + x.d2p(x0 + column - 0.5),
-    top: inner.top - outer.top + y._offset + y.d2p(y0 + row - 0.5),
-    width: x.d2p(x0 + 1) - x.d2p(x0),
-    height: y.d2p(y0 + 1) - y.d2p(y0),
+    left: inner.left - outer.left + x._offset + x.d2p(x0 + (column - 0.5) * dx),
+    top: inner.top - outer.top + y._offset + y.d2p(y0 + (row - 0.5) * dy),
+    width: x.d2p(dx) - x.d2p(0),
+    height: y.d2p(dy) - y.d2p(0),
   });
 }
 
@@ -131,7 +131,9 @@ function onClick({ points, event }) {
   if (!point || !point.data.meta) return;
   const trace = point.fullData;
   const chart = event.target.closest(".js-plotly-plot");
-  if (chart) choose(chart, trace, point.y - (trace.y0 || 0), point.x - (trace.x0 || 0));
+  const { x0 = 0, y0 = 0, dx = 1, dy = 1 } = trace;
+  const place = (at, start, step) => Math.round((at - start) / step);
+  if (chart) choose(chart, trace, place(point.y, y0, dy), place(point.x, x0, dx));
 }
 
 function move(box, across, down) {
@@ -200,6 +202,7 @@ function onKey(event) {
 
 const EDITOR = "textarea.gdg-input";
 const ENDING = new Set(["Enter", "Tab", "Escape"]);
+const ERASING = { Backspace: "delete", Delete: "forwardDelete" };
 const held = [];
 let waitsForGrid = false;
 const pause = (ms = 0) => new Promise((done) => setTimeout(done, ms));
@@ -215,7 +218,7 @@ function hold(event) {
   if (!editing && !target.closest(GRID)) return false;
   const ends = editing && ENDING.has(key) && !(key === "Enter" && shiftKey);
   const opens = !editing && key.length === 1;
-  if (ends || (waitsForGrid && (key.length === 1 || ENDING.has(key) || ARROWS[key]))) {
+  if (ends || (waitsForGrid && (key.length === 1 || ENDING.has(key) || ERASING[key] || ARROWS[key]))) {
     held.push({ key, shiftKey });
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -234,6 +237,7 @@ async function giveToGrid(first = pause()) {
     const at = document.activeElement;
     const open = isOpen();
     if (key.length === 1 && open) document.execCommand("insertText", false, key);
+    else if (ERASING[key] && open) document.execCommand(ERASING[key]);
     else at.dispatchEvent(
       new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
     );
@@ -284,7 +288,7 @@ function look() {
     boxes.add(box);
     chart.on("plotly_click", onClick);
     chart.on("plotly_afterplot", () => onDrawn(chart));
-    if (chart.querySelector(".infolayer .annotation")) onDrawn(chart);
+    if (chart.querySelector(".infolayer .annotation, .scatterlayer text")) onDrawn(chart);
     sizes.observe(chart); // a chart may be drawn before it has got its place
   }
   for (const box of boxes) box.isConnected ? standIn(box) : boxes.delete(box);

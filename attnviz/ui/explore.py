@@ -14,6 +14,7 @@ from attnviz.figures import (
     PAGE,
     View,
     cell_count,
+    flat,
     head_strip,
     input_keys,
     input_strip,
@@ -42,17 +43,18 @@ def explore(trace: Trace, heads: list[int]) -> None:
     strip_view, joint_view = _with_room(view, trace, len(heads))
     with st.container(key="pictures"):
         if input_keys(trace):
-            chart("inputs", input_strip(trace, strip_view, marked), "Embeddings of all heads")
+            strip = flat(input_strip(trace, strip_view, marked), strip_view.width)
+            chart("inputs", strip, "Embeddings of all heads")
         if len(heads) < len(trace["attention"]):
             chart("thumbs", thumbnails(trace, view, marked), "Attention of every head")
         _over_picture(trace, heads, view)
         for head in heads:
-            strip = head_strip(trace, head, strip_view, marked)
+            strip = flat(head_strip(trace, head, strip_view, marked), strip_view.width)
             chart(f"head_{head}", strip, f"{state.head_name(head).capitalize()}, all stages")
         _rankings(trace, heads, view)
         left, right = st.columns(COLUMNS, gap="small")
         with left:
-            joint = joint_strip(trace, joint_view, marked)
+            joint = flat(joint_strip(trace, joint_view, marked), joint_view.width)
             chart("joint", joint, "Concatenated heads and output")
         with right:
             explanation(trace, view.decimals)

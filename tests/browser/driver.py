@@ -18,10 +18,13 @@ _CHART = """(key) => {
   }));
 }"""
 _PAINTED = ".js-plotly-plot .main-svg, .st-key-pin"  # nothing is compared before a state is pinned
-_TICKS = """(key) => {
-  const texts = (css) => [...document.querySelectorAll(`.st-key-chart_${key} ${css}`)]
+# The labels of a chart of `attnviz.figures.flat`: those above columns, those beside rows.
+_LABELS = """(key) => {
+  const drawn = [...document.querySelectorAll(`.st-key-chart_${key} .scatterlayer text`)];
+  const at = (side) => drawn
+    .filter((e) => e.__data__.tp === side)
     .map((e) => e.textContent);
-  return {x: texts('.xaxislayer-above text, .xtick text'), y: texts('.ytick text')};
+  return {x: at('top center'), y: at('middle left')};
 }"""
 
 
@@ -131,14 +134,14 @@ class Driver:
               const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta[0] === key);
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
-              return {width: x._length / t.z[0].length, height: y._length / t.z.length};
+              return {width: x.d2p(t.dx) - x.d2p(0), height: y.d2p(t.dy) - y.d2p(0)};
             }""",
             [chart, key],
         )
         return dict(size)
 
-    def ticks(self, chart: str) -> dict[str, list[str]]:
-        return dict(self.page.evaluate(_TICKS, chart))
+    def labels(self, chart: str) -> dict[str, list[str]]:
+        return dict(self.page.evaluate(_LABELS, chart))
 
     def click_matrix(self, chart: str, key: str, row: int, column: int, nth: int = 0) -> None:
         """Click the middle of a cell of a heatmap, the nth of its kind in the chart."""
@@ -150,8 +153,8 @@ class Driver:
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               const box = gd.getBoundingClientRect();
-              return [box.left + x._offset + x.d2p(column + (t.y0 || 0)),
-                      box.top + y._offset + y.d2p(row + (t.y0 || 0))];
+              return [box.left + x._offset + x.d2p(t.x0 + column * t.dx),
+                      box.top + y._offset + y.d2p(t.y0 + row * t.dy)];
             }""",
             [chart, key, row, column, nth],
         )
@@ -224,7 +227,8 @@ _TEXTS = """() => {
     found.push({
       text: node.textContent.trim(), x: box.x, y: box.y, width: box.width, height: box.height,
       size: parseFloat(style.fontSize), color: svg ? style.fill : style.color, opacity,
-      ground: ground(e), cell: e.closest('.scatterlayer') !== null,
+      ground: ground(e),
+      cell: e.closest('.scatterlayer') !== null && !('tp' in e.closest('text').__data__),
       chart: chart ? [...chart.classList].find((c) => c.startsWith('st-key-')) : '',
     });
   }

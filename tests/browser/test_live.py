@@ -16,7 +16,8 @@ _WATCH = """() => {
     if (app.getAttribute('data-test-script-state') === 'running') seen.runs += 1;
   }).observe(app, {attributeFilter: ['data-test-script-state']});
   const whole = (e) => e.getBoundingClientRect().height > 50
-    && e.querySelector('.heatmaplayer image') && e.querySelector('.infolayer .annotation');
+    && e.querySelector('.heatmaplayer image')
+    && e.querySelector('.infolayer .annotation, .scatterlayer text');
   const look = () => {
     seen.frames += 1;
     for (const box of document.querySelectorAll('[class*="st-key-chart_"]')) {

@@ -126,6 +126,8 @@ def test_who_types_fast_loses_nothing(again: Driver) -> None:
     for turn in range(3):
         typed = [f"{turn + 1}.{row}5" for row in range(4)]
         for text in typed[:-1]:
+            for key in ("7", "Backspace"):
+                again.page.keyboard.press(key)
             again.type_here(text)
         again.type_here(typed[-1], end="Escape")  # which takes this one back
         for _ in range(3):
@@ -163,7 +165,7 @@ def test_tokens_are_shown_letter_for_letter(again: Driver, tokens: list[str]) ->
     again.set_text(" ".join(tokens))
     scores = again.matrix("head_0", "scores")
     assert scores.shape == (3, 3)
-    labels = again.ticks("head_0")["y"][:3]
+    labels = again.labels("head_0")["y"][:3]
     shown = [label.rstrip("₁₂₃") for label in labels]
     cut = [t if len(t) <= 10 else f"{t[:5]}…{t[-4:]}" for t in tokens]
     assert shown == cut

@@ -92,7 +92,7 @@ def test_b23_a_second_text_is_rectangular_and_its_table_takes_an_edit(variants: 
         settle(variants)
         assert variants.matrix(f"head_{head}", "scores").shape == (3, 5)
         assert variants.matrix(f"head_{head}", "v").shape == (5, 2)
-        labels = variants.ticks(f"head_{head}")
+        labels = variants.labels(f"head_{head}")
         assert {"the", "cat", "sat", "on", "it"} <= set(labels["x"])
         assert {"major", "league", "baseball"} <= set(labels["y"])
     variants.type_cell("context", 1, 0, "0.125")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from attnviz import Trace
-from attnviz.figures import Marks, View, head_strip, thumbnails
+from attnviz.figures import Marks, View, flat, head_strip, thumbnails
 from attnviz.figures.labels import cut
 from tests.figures.support import MARKUP, STRANGE, Spec, heatmaps, traced, words
 
@@ -23,8 +23,13 @@ PLACE = """([key, row, column]) => {
   const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
   const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
   const box = gd.getBoundingClientRect();
-  return [box.left + x._offset + x.d2p(column), box.top + y._offset + y.d2p(row)];
+  return [box.left + x._offset + x.d2p(t.x0 + column * t.dx),
+    box.top + y._offset + y.d2p(t.y0 + row * t.dy)];
 }"""
+TEXTS = """() => [...document.querySelectorAll('#plot text')].map((e) => {
+  const {x, y, width, height} = e.getBoundingClientRect();
+  return [e.textContent, x + width / 2, y + height / 2];
+})"""
 TICKS = """() => [...document.querySelectorAll('g[class*="tick"] text')]
   .filter((e) => /^[xy]\\d*tick$/.test(e.parentNode.getAttribute('class')))
   .map((e) => [e.parentNode.getAttribute('class')[0], e.textContent])"""
@@ -182,6 +187,27 @@ def test_a_click_tells_stage_head_row_and_column(page: Page, count: int, tokens_
         page.wait_for_timeout(60)
         meta = [key, 1, tokens_as == "columns"]
         assert page.evaluate("clicks.at(-1)") == [[meta, *place]]
+
+
+@pytest.mark.parametrize("tokens_as", ["rows", "columns"])
+def test_on_one_pair_of_axes_all_stands_and_answers_as_on_many(page: Page, tokens_as: str) -> None:
+    trace = traced("a b c", causal=True)
+    spec = head_strip(trace, 1, View(width=1144, tokens_as=tokens_as), Marks(token=1))
+    asked = [("q", 2, 1), ("masked", 2, 0), ("masked", 0, 2), ("attention", 1, 1)]
+    if tokens_as == "columns":
+        asked = [(key, column, row) for key, row, column in asked]
+    seen = []
+    for picture in (spec, flat(spec, 1144)):
+        show(page, picture)
+        hovers = [point_at(page, *cell) for cell in asked]
+        page.mouse.move(5, 5)
+        page.wait_for_timeout(120)
+        seen.append((hovers, sorted(page.evaluate(TEXTS))))
+    (hovers, texts), (same_hovers, same_texts) = seen
+    assert same_hovers == hovers
+    assert [text for text, *_ in same_texts] == [text for text, *_ in texts]
+    for (text, *place), (_, *now) in zip(texts, same_texts, strict=True):
+        assert now == pytest.approx(place, abs=1.2), text
 
 
 def test_thumbnails_answer_like_the_large_picture(page: Page) -> None:

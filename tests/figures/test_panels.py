@@ -167,3 +167,9 @@ def test_the_largest_matrices_lose_their_numbers_first() -> None:
     shown = resolve(trace, [(key, 0) for key in head_keys(trace)], View(max_text_cells=600))
     with_numbers = {p.key for p in shown if p.texts is not None}
     assert {"scores", "scaled", "attention"} <= with_numbers < {p.key for p in shown}
+
+
+def test_cells_without_numbers_keep_no_room_for_all_their_digits() -> None:
+    views = [View(), View(cell_text=False, decimals=None), View(decimals=None)]
+    widths = [len(resolve(traced(), [("scores", 0)], view)[0].widest) for view in views]
+    assert widths[0] == widths[1] < widths[2]

@@ -37,6 +37,13 @@ def problem(app: AppTest) -> str:
     return str(app.session_state["attnviz"].problem)
 
 
+def drawn(app: AppTest, name: str) -> dict[str, Any]:
+    """The figure of a chart."""
+    charts = [c.proto for c in app.get("plotly_chart") if c.proto.id.endswith(f"plot_{name}")]
+    figure: dict[str, Any] = json.loads(charts[0].spec)
+    return figure
+
+
 def notes(app: AppTest) -> str:
     return " ".join(app.session_state["attnviz"].notes)
 
@@ -155,6 +162,11 @@ def test_long_token(app: AppTest) -> None:
     app.text_area(key="text").set_value("a" * 200 + " b")
     go(app)
     assert trace(app)["scores"].shape == (2, 2, 2)
+    texts = [text for part in drawn(app, "head_0")["data"] for text in part.get("text", ())]
+    assert f"{'a' * 5}…{'a' * 4}" in texts
+    assert not any("a" * 11 in text for text in texts)
+    hovers = "".join(str(part.get("hovertext", "")) for part in drawn(app, "head_0")["data"])
+    assert "a" * 200 in hovers.replace("<br>", "")
 
 
 @pytest.mark.parametrize(
@@ -242,13 +254,26 @@ def test_same_seed_same_numbers(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("decimals", "all"), ("palette", "greys"), ("tokens_as", "columns"), ("cell_text", False)],
+    ("key", "value", "changed"),
+    [
+        ("decimals", "all", "text"),
+        ("palette", "greys", "colorscale"),
+        ("tokens_as", "columns", "z"),
+        ("cell_text", False, "text"),
+    ],
 )
-def test_every_view_setting_draws_and_changes_no_number(app: AppTest, key: str, value: Any) -> None:
+def test_every_view_setting_is_seen_and_changes_no_number(
+    app: AppTest, key: str, value: Any, changed: str
+) -> None:
+    def parts() -> dict[str, list[Any]]:
+        data = drawn(app, "head_0")["data"]
+        return {name: [trace.get(name) for trace in data] for name in ("z", "text", "colorscale")}
+
+    before = parts()
     kinds = {"tokens_as": app.radio, "cell_text": app.toggle}
     kinds.get(key, app.selectbox)(key=key).set_value(value)
     go(app)
+    assert parts()[changed] != before[changed]
     assert scenario(app).same(START)
 
 
