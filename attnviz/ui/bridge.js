@@ -197,8 +197,8 @@ function onKey(event) {
 
 // A grid opens and ends the editing of a cell some time after the key. While the page is drawn
 // anew, what was typed would then be dropped, and keys would go to the wrong cell. So the key that
-// ends waits until the grid has dealt with those before it, and the keys after one that opens or
-// ends wait until it has come to pass.
+// ends waits until the grid has dealt with those before it, the keys after one that opens or ends
+// wait until it has come to pass, and a key that should have opened a cell is given again.
 
 const EDITOR = "textarea.gdg-input";
 const ENDING = new Set(["Enter", "Tab", "Escape"]);
@@ -210,6 +210,8 @@ const until = async (holds, latest = performance.now() + OPENED_MS) => {
   while (!holds() && performance.now() < latest) await pause(5);
 };
 const isOpen = () => document.activeElement.matches(EDITOR);
+const OPENS = /^[!-~]$/;
+const TRIES = 3;
 
 function hold(event) {
   const { key, target, shiftKey, ctrlKey, metaKey, altKey } = event;
@@ -217,35 +219,40 @@ function hold(event) {
   if (!event.isTrusted || event.isComposing || ctrlKey || metaKey || altKey) return false;
   if (!editing && !target.closest(GRID)) return false;
   const ends = editing && ENDING.has(key) && !(key === "Enter" && shiftKey);
-  const opens = !editing && key.length === 1;
-  if (ends || (waitsForGrid && (key.length === 1 || ENDING.has(key) || ERASING[key] || ARROWS[key]))) {
-    held.push({ key, shiftKey });
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    if (!waitsForGrid) giveToGrid();
-    return true;
-  }
-  if (opens) giveToGrid(until(isOpen));
-  return false;
+  const opens = !editing && OPENS.test(key);
+  const known = key.length === 1 || ENDING.has(key) || ERASING[key] || ARROWS[key];
+  if (!ends && !opens && !(waitsForGrid && known)) return false;
+  held.push({ key, shiftKey });
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (!waitsForGrid) giveToGrid();
+  return true;
 }
 
-async function giveToGrid(first = pause()) {
+async function giveToGrid() {
   waitsForGrid = true;
-  await first;
+  await pause();
   while (held.length) {
     const { key, shiftKey } = held.shift();
-    const at = document.activeElement;
     const open = isOpen();
     if (key.length === 1 && open) document.execCommand("insertText", false, key);
     else if (ERASING[key] && open) document.execCommand(ERASING[key]);
-    else at.dispatchEvent(
-      new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
-    );
-    if (open && ENDING.has(key)) await until(() => !at.isConnected, performance.now() + GIVE_UP_MS);
-    else if (!open && key.length === 1) await until(isOpen);
-    else await pause();
+    else if (open || !OPENS.test(key)) await pressed(key, shiftKey, open && ENDING.has(key));
+    else for (let tries = TRIES; tries && !isOpen(); tries -= 1) {
+      await pressed(key, shiftKey);
+      await until(isOpen);
+    }
+    await pause();
   }
   waitsForGrid = false;
+}
+
+async function pressed(key, shiftKey, ends = false) {
+  const at = document.activeElement;
+  at.dispatchEvent(
+    new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
+  );
+  if (ends) await until(() => !at.isConnected, performance.now() + GIVE_UP_MS);
 }
 
 // A grid cuts what is pasted to its own size and into lines, so the text is taken before it.

@@ -138,6 +138,16 @@ def test_who_types_fast_loses_nothing(again: Driver) -> None:
         assert cells == [*typed[:-1], "0.5"]
 
 
+def test_what_is_typed_while_a_new_text_is_drawn_is_kept(again: Driver) -> None:
+    again.page.get_by_label("Text", exact=True).fill("the cat sat")
+    again.select_cell("w_q_1", 0, 0)  # leaves the text, which is then taken
+    again.type_here("12.5")
+    again.page.wait_for_timeout(1500)
+    again.wait_idle()
+    assert again.read_cell("w_q_1", 0, 0) == "12.5"
+    assert again.labels("head_1")["y"] == ["the", "cat", "sat"]
+
+
 def test_tab_goes_to_the_next_cell_and_the_next_edit_is_kept(again: Driver) -> None:
     again.type_cell("w_o", 0, 0, "0.7", end="Tab")
     again.type_here("0.9")
