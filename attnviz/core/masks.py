@@ -3,14 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array, BoolArray
 from attnviz.core.errors import ShapeError
 from attnviz.core.expr import Const
 from attnviz.core.op import Equation, Explanation, Index, Names, Values, block
 
+T = TypeVar("T", np.bool_, np.float64)
 MaskOf = Callable[[Values, tuple[int, ...]], BoolArray | None]
 
 
@@ -143,16 +146,24 @@ class Mask:
         return Equation("chain", (block(values, self.source, head),))
 
 
-def check_broadcast(name: str, shape: tuple[int, ...], scores: tuple[int, int, int]) -> None:
-    """Refuse a mask or bias that is not (query, key) nor (head, query, key).
+def fitted(name: str, table: NDArray[T], scores: tuple[int, int, int]) -> NDArray[T]:
+    """A mask or bias, (query, key) or (head, query, key) -> the same with its full axes.
+
+    An axis of length 1 stands for all heads, queries or keys, as NumPy, torch and ONNX have it;
+    a table for all heads becomes (query, key).
 
     Raises:
         ShapeError: naming both shapes.
     """
-    if shape not in (scores, scores[1:]):
+    axes = scores[-table.ndim :]
+    if any(got not in (1, axis) for got, axis in zip(table.shape, axes, strict=True)):
         raise ShapeError(
             "does not fit to the scores",
             where=name,
-            expected=f"shape {scores[1:]} or {scores}",
-            got=f"shape {shape}",
+            expected=f"shape {scores[1:]} or {scores}, or 1 in place of any of these",
+            got=f"shape {table.shape}",
         )
+    shared = table[0] if table.ndim == len(scores) and len(table) == 1 else table
+    full = np.broadcast_to(shared, scores[-shared.ndim :]).copy()
+    full.setflags(write=False)
+    return full

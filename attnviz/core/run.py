@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from attnviz.core.arrays import as_bools, as_floats, frozen, place
 from attnviz.core.config import Config
 from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeError, TextError
-from attnviz.core.masks import check_broadcast
+from attnviz.core.masks import fitted
 from attnviz.core.model import MAX_CELLS, MAX_TOKENS, Params
 from attnviz.core.op import Values
 from attnviz.core.ops import Given
@@ -92,7 +92,7 @@ def multi_head_attention(
         config: the choices.
         context: (Tk, d_model of the key side) for cross-attention.
         mask: bool, (Tq, Tk) or (head, Tq, Tk); True = may attend, as in torch's
-            scaled_dot_product_attention.
+            scaled_dot_product_attention. An axis of length 1 stands for the whole axis.
         keep: bool, (Tk,); False = padding, a key that no query may attend to.
         bias: numbers added to the scaled scores, shaped like a mask; -inf hides a key.
         positions: (Tq or more, d_model) rows for places, with `Config.positions` "learned".
@@ -141,9 +141,10 @@ def scaled_dot_product_attention(
     Args:
         q, k, v: queries, keys, values; Hkv divides H, and query head h reads key/value head
             h // (H // Hkv).
-        mask: bool, (Tq, Tk) or (H, Tq, Tk); True = may attend.
+        mask: bool, (Tq, Tk) or (H, Tq, Tk); True = may attend. An axis of length 1 stands for
+            the whole axis.
         keep: bool, (Tk,); False = padding, a key that no query may attend to.
-        bias: numbers added to the scaled scores.
+        bias: numbers added to the scaled scores, shaped like a mask; -inf hides a key.
         causal: key j is hidden from query i when j > i + causal_offset; offset 0 is torch's
             is_causal, Tk - Tq aligns the last query with the last key.
         scale: factor on the scores, None for 1/sqrt(d_k).
@@ -309,8 +310,7 @@ def _add_mask_and_bias(
                 got=f"shape {arrays['keep'].shape}",
             )
     if mask is not None:
-        arrays["mask"] = as_bools(mask, "mask")
-        check_broadcast("mask", arrays["mask"].shape, scores)
+        arrays["mask"] = fitted("mask", as_bools(mask, "mask"), scores)
     if bias is not None:
-        arrays["bias"] = as_floats(bias, "bias", (2, 3), minus_inf=True)
-        check_broadcast("bias", arrays["bias"].shape, scores)
+        floats = as_floats(bias, "bias", (2, 3), minus_inf=True)
+        arrays["bias"] = fitted("bias", floats, scores)

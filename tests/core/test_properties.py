@@ -333,6 +333,23 @@ def test_a_temperature_is_a_smaller_scale(
     assert "tempered" not in small
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (4, 1), (1, 4, 5), (2, 1, 5), (2, 4, 1), (1, 1, 1)])
+def test_an_axis_of_length_one_in_a_mask_or_bias_stands_for_the_whole(
+    shape: tuple[int, ...],
+) -> None:
+    arrays = random_arrays(1, q=(2, 4, 3), k=(1, 5, 3), v=(1, 5, 2))
+    rng = np.random.RandomState(2)
+    small: dict[str, Any] = {"mask": rng.uniform(size=shape) < 0.6, "bias": rng.uniform(size=shape)}
+    full = {name: np.broadcast_to(table, (2, 4, 5)) for name, table in small.items()}
+    trace, expected = (scaled_dot_product_attention(**arrays, **tables) for tables in (small, full))
+    stages = {stage.key: expected[stage.key] for stage in expected.stages}
+    assert_stages(trace, stages, rel=0, abs_=0)
+    for name in small:
+        assert trace[name].shape == ((2, 4, 5) if shape[0] == 2 else (4, 5))
+    cell = trace.explain("biased", head=1, row=3, col=4)
+    assert cell.total == trace["biased"][1, 3, 4]
+
+
 @given(dot_products(NORMAL, PLAIN))
 def test_kept_keys_are_a_mask_of_whole_columns(
     case: tuple[dict[str, np.ndarray], Choices],
