@@ -67,6 +67,7 @@ class Choice:
         options: the dictionary whose keys may be chosen.
         low: the smallest number; with `above` only numbers larger than it.
         none: what None stands for; empty where None is not allowed.
+        endless: whether infinity means the same as None.
     """
 
     kind: Kind
@@ -77,6 +78,7 @@ class Choice:
     low: float | None = None
     above: bool = False
     none: str = ""
+    endless: bool = False
 
     def check(self, name: str, value: object) -> Any:
         """The value as it is kept.
@@ -85,7 +87,8 @@ class Choice:
             NumberError: no finite number, not whole, or out of bounds.
             ScenarioError: no such option, or neither on nor off.
         """
-        if value is None and self.none:
+        endless = self.endless and isinstance(value, float) and value == np.inf
+        if endless or (value is None and self.none):
             return None
         if self.kind in ("number", "whole"):
             return self._number(name, value)
@@ -154,6 +157,7 @@ class Config:
         low=0,
         above=True,
         none="no cap",
+        endless=True,
     )
     causal: bool = _choice(
         False, "switch", "causal mask", "No query sees keys that come later than it."

@@ -325,7 +325,7 @@ KIND_CASES: dict[str, Callable[[], object]] = {
     "scale that is no number": lambda: Config(scale=math.nan),
     "cap of zero": lambda: Config(softcap=0.0),
     "negative cap": lambda: Config(softcap=-1.0),
-    "infinite cap": lambda: Config(softcap=math.inf),
+    "cap of minus infinity": lambda: Config(softcap=-math.inf),
     "scale beside q": lambda: scaled_dot_product_attention(ONES, ONES, ONES, scale=math.nan),
     "number beyond float64": lambda: Params(
         np.full((1, 1, 1), np.longdouble("1e400")), *[np.ones((1, 1, 1))] * 2

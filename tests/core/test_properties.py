@@ -319,6 +319,16 @@ def test_a_large_cap_and_a_zero_bias_change_nothing(
     assert_close(dressed["attention"], plain["attention"], rel=1e-9, abs_=1e-12)
 
 
+@given(dot_products(NORMAL, PLAIN))
+def test_an_infinite_cap_and_a_temperature_of_one_are_the_identity(
+    case: tuple[dict[str, np.ndarray], Choices],
+) -> None:
+    arrays, choice = case
+    plain = attend(arrays, replace(choice, softcap=None, temperature=1.0))
+    trace = attend(arrays, replace(choice, softcap=np.inf, temperature=1.0))
+    assert_stages(trace, {stage.key: plain[stage.key] for stage in plain.stages}, rel=0, abs_=0)
+
+
 @given(dot_products(NORMAL, PLAIN), st.sampled_from([0.25, 3.0]))
 def test_a_temperature_is_a_smaller_scale(
     case: tuple[dict[str, np.ndarray], Choices], temperature: float
