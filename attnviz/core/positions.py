@@ -65,7 +65,7 @@ POSITIONS: Mapping[str, Positions] = MappingProxyType(
         "sinusoidal_concat": Positions(
             "sinusoidal, concatenated",
             "Waves are added to the embeddings, all sin first and then all cos.",
-            "tensor2tensor, as fairseq and others have it",
+            "layout as in tensor2tensor and fairseq; periods as arXiv:1706.03762 has them",
             wave=_concatenated,
         ),
         "learned": Positions(
