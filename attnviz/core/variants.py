@@ -1,8 +1,12 @@
 """Changes that switch parts of the attention on and off."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from attnviz.core.arrays import Array
 from attnviz.core.cells import Change
 from attnviz.core.config import OPTIONAL
 from attnviz.core.draw import drawn
@@ -12,12 +16,15 @@ from attnviz.core.run import run
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import TABLES
 
+DIGITS = 15  # a decimal number of so many digits is kept by float64 and written as it was
+
 
 def start_from_qkv(scenario: Scenario, on: bool = True) -> Change:
     """Q, K and V as the tables to edit, without embeddings and projections; or back to these.
 
-    The first time the tables hold the numbers that were computed, so that nothing moves; later
-    what they held when they were last left, as far as texts and sizes still have the place.
+    The first time the tables hold the numbers that were computed, rounded to `DIGITS` and said so
+    where that changes any; later what they held when they were last left, as far as texts and
+    sizes still have the place.
 
     Raises:
         AttnvizError: the tables cannot be computed.
@@ -27,12 +34,28 @@ def start_from_qkv(scenario: Scenario, on: bool = True) -> Change:
     config = replace(scenario.config, start="qkv" if on else "x")
     if not on:
         return replace(scenario, config=config), "Q, K and V are computed from embeddings again."
-    qkv = scenario.qkv
+    qkv, rounded = scenario.qkv, ""
     if not qkv:
         trace = run(scenario)
-        qkv = {name: trace[name] for name in ("q", "k", "v")}
-    note = "Q, K and V are tables now; embeddings and W_Q, W_K, W_V have no part any more."
+        qkv = {name: _rounded(trace[name]) for name in ("q", "k", "v")}
+        if any((table != trace[name]).any() for name, table in qkv.items()):
+            rounded = f", rounded to {DIGITS} digits"
+    note = (
+        f"Q, K and V are tables now{rounded}; embeddings and W_Q, W_K, W_V have no part any more."
+    )
     return replace(scenario, config=config, qkv=qkv), note
+
+
+def _rounded(table: Array) -> Array:
+    """The numbers to `DIGITS` of the largest, without the last bits of a sum: 0.3 and not
+    0.30000000000000004.
+    """
+    largest = float(np.abs(table).max())
+    if not largest:
+        return table
+    decimals = DIGITS - 1 - math.floor(math.log10(largest))
+    numbers = [round(number, decimals) + 0.0 for number in table.ravel().tolist()]
+    return np.array(numbers).reshape(table.shape)
 
 
 def switch(scenario: Scenario, table: str, on: bool) -> Change:

@@ -25,6 +25,7 @@ from attnviz.core.config import OPTIONAL, STARTS
 from attnviz.core.idle import idle
 from attnviz.core.masks import ALIGNMENTS, MASKS
 from attnviz.core.normalise import NORMALISERS
+from attnviz.core.numbers import number_text
 from attnviz.core.positions import POSITIONS
 from tests import oracle
 from tests.core.support import assert_close, assert_stages, random_params
@@ -378,11 +379,30 @@ def test_starting_from_q_k_v_moves_no_number(positions: str, context: str | None
     keys = [stage.key for stage in one.stages if stage.key not in gone]
     assert [stage.key for stage in two.stages] == keys
     for key in keys:
-        assert (one[key] == two[key]).all()
+        assert_close(two[key], one[key], key, rel=1e-12, abs_=1e-14)
     assert not {"x", "w_q", "w_k", "w_v", "context", "positions"} & two.values.arrays.keys()
     assert two.explain("q", 0, 1, 0).given
     back, _ = edit.start_from_qkv(after, False)
     assert replace(back, qkv={}).same(before)
+
+
+def test_tables_of_q_k_v_show_no_last_bits_and_say_where_they_were_rounded() -> None:
+    scenario, note = edit.start_from_qkv(START)
+    assert "rounded to 15 digits" in note
+    computed = run(START)
+    for name, table in scenario.qkv.items():
+        assert (table != computed[name]).any() or name == "v"
+        assert max(len(number_text(value)) for value in table.flat) <= 5
+    again, note = edit.start_from_qkv(replace(scenario, config=START.config))
+    assert again.same(scenario)
+    assert "rounded" not in note
+    exact = edit.set_table(START, "w_q", np.zeros((2, 4, 2)))[0]
+    for name in ("w_k", "w_v"):
+        exact = edit.set_table(exact, name, np.full((2, 4, 2), 5e-324))[0]
+    exact = edit.set_table(exact, "x", np.ones((3, 4)))[0]
+    scenario, note = edit.start_from_qkv(exact)
+    assert "rounded" not in note
+    assert (scenario.qkv["k"] == 4 * 5e-324).all()
 
 
 def test_tables_of_q_k_v_are_edited_kept_while_off_and_resized() -> None:

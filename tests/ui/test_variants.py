@@ -547,7 +547,9 @@ def test_start_from_q_k_and_v(app: AppTest) -> None:
     choose(app, "variant_start", "qkv")
     assert tables(app) == ["q_1", "k_1", "v_1", "w_o"]
     assert "size_d_model" not in held(app)
-    np.testing.assert_array_equal(trace(app)["output"], run(START)["output"])
+    assert "rounded to 15 digits" in shown(app)
+    assert max(len(cell) for cell in app.data_editor[0].value.to_numpy().flat) <= 4
+    np.testing.assert_allclose(trace(app)["output"], run(START)["output"], rtol=1e-13)
     edit(app, "k_1", {2: {"d1": "8"}})
     assert trace(app)["k"][1, 2, 1] == 8
     choose(app, "variant_start", "x")
