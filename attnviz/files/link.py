@@ -135,12 +135,11 @@ def _params(scenario: Scenario, preset: Scenario) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for name in fields_of(Params):
         table: Array | None = getattr(params, name)
-        if table is None:
-            if getattr(preset.params, name) is not None:
-                tables[name] = None
-            continue
-        written = _shortest(table, _bases(name, scenario.seed, sizes, preset))
-        if written != {"of": "p"}:
+        written = None
+        if table is not None:
+            written = _shortest(table, _bases(name, scenario.seed, sizes, preset))
+        untouched = None if getattr(preset.params, name) is None else {"of": "p"}
+        if written != untouched:
             tables[name] = written
     return found | ({"params": tables} if tables else {})
 

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import PRESETS, AttnvizError, Params, Scenario, run
-from attnviz.core.cells import set_cells
-from attnviz.core.resize import resize
+from attnviz.core.edit import resize, set_cells, set_config, switch
 from attnviz.files import link
 from attnviz.files.link import decode, encode, preview
 from tests.core.support import DATA, random_params
@@ -39,6 +38,16 @@ def test_b16_a_link_gives_the_identical_trace(name: str) -> None:
     assert len(text) <= 4096
     assert decode(text).same(scenario)
     assert_identical(run(decode(text)), run(scenario))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("table", ["w_o", "b_q", "b_k", "b_v", "b_o"])
+def test_a_table_that_is_switched_on_as_it_was_drawn_comes_back(preset: str, table: str) -> None:
+    scenario = set_config(PRESETS[preset], project=True)[0]
+    if table != "w_o":
+        scenario = switch(scenario, table, True)[0]
+    assert table in scenario.params.tables()
+    assert decode(encode(scenario)).same(scenario)
 
 
 @pytest.mark.parametrize("name", PRESETS)
