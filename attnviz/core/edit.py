@@ -233,7 +233,7 @@ def randomise(scenario: Scenario, seed: int | None) -> Change:
 
 
 def set_config(scenario: Scenario, **choices: Any) -> Change:
-    """Other choices of `Config`; `start` "qkv" makes the tables that it needs.
+    """Other choices of `Config`; `start` "qkv" and `project` make the tables that they need.
 
     Raises:
         ScenarioError: no such choice.
@@ -242,7 +242,9 @@ def set_config(scenario: Scenario, **choices: Any) -> Change:
     check_names(choices, [item.name for item in fields(scenario.config)], "choice")
     config = replace(scenario.config, **choices)
     note = ""
-    if scenario.config.project and not config.project:
+    if choices.get("project") and scenario.params.w_o is None:
+        scenario, note = _with_output(scenario)
+    elif scenario.config.project and not config.project:
         note = "The concatenated heads are the result; W_O is kept."
     elif config.project and not scenario.config.project and scenario.params.w_o is not None:
         rows, columns = scenario.params.w_o.shape
@@ -250,3 +252,16 @@ def set_config(scenario: Scenario, **choices: Any) -> Change:
     if config.start != scenario.config.start:
         scenario, note = start_from_qkv(scenario, config.start == "qkv")
     return replace(scenario, config=config), note
+
+
+def _with_output(scenario: Scenario) -> Change:
+    """An output table drawn from the seed, back to the width of the embeddings where there are."""
+    sizes = scenario.sizes
+    if scenario.config.start == "x":
+        sizes = replace(sizes, d_out=sizes.d_model)
+    w_o = drawn("w_o", scenario.seed, sizes).reshape(-1, sizes.d_out)
+    params = Params(**scenario.params.tables(), w_o=w_o)
+    rows, columns = w_o.shape
+    return replace(scenario, params=params), (
+        f"W_O drawn from seed {scenario.seed}, {rows} × {columns}."
+    )

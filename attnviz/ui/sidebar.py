@@ -118,7 +118,7 @@ def _sizes() -> None:
         )
     st.toggle(
         "Output projection W_O",
-        key=state.show("project", scenario.config.project),
+        key=state.show("project", projected),
         on_change=_project,
         help="Off: the concatenated heads are the result.",
     )

@@ -579,6 +579,23 @@ def test_choices_are_set_one_by_one() -> None:
     assert edit.set_config(START, project=False)[0].params.w_o is not None
 
 
+@pytest.mark.parametrize(("name", "shape"), [("attention head", (64, 256)), ("with scale", (4, 4))])
+def test_an_output_projection_that_was_never_there_is_drawn(
+    name: str, shape: tuple[int, int]
+) -> None:
+    start = PRESETS[name]
+    assert run(start).result == "concat"
+    projected, note = edit.set_config(start, project=True)
+    assert note == f"W_O drawn from seed {start.seed}, {shape[0]} × {shape[1]}."
+    trace = run(projected)
+    assert trace["w_o"].shape == shape
+    assert trace.result == "output"
+    assert "w_o" in edit.editable(projected)
+    assert edit.set_config(start, scale=0.5)[0].params.w_o is None
+    off = edit.set_config(projected, project=False)[0]
+    assert edit.set_config(off, project=True)[0].same(projected)
+
+
 @pytest.mark.parametrize(
     ("choices", "error"),
     [

@@ -223,6 +223,21 @@ def test_projection_off_makes_the_concatenation_the_result(app: AppTest) -> None
     assert scenario(app).same(START)
 
 
+def test_the_switch_of_the_projection_is_off_where_there_is_none_and_makes_one(
+    app: AppTest,
+) -> None:
+    app.selectbox(key="preset").set_value("search")
+    go(app)
+    assert not app.toggle(key="project").value
+    app.toggle(key="project").set_value(True)
+    go(app)
+    assert trace(app)["output"].shape == (2, 14)
+    assert app.toggle(key="project").value
+    press(app, "undo")
+    assert trace(app).result == "concat"
+    assert not app.toggle(key="project").value
+
+
 def test_reset_and_undo_of_reset(app: AppTest) -> None:
     edit(app, "w_o", {0: {"d0": "9"}})
     press(app, "reset")
