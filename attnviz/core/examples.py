@@ -215,14 +215,15 @@ def two_heads() -> Scenario:
     """5 tokens, d_model 4 words and 5 places, 2 heads of d_k 9 and d_v 4, learned positions.
 
     Embeddings are 1 in the word's column, positions in the place's. sqrt(9) = 3 divides all
-    scores: the place that is meant gets 16, and in head 2 a word itself 8, the rest 0.
+    scores: the place that is meant gets 1600, and in head 2 a word itself 800, the rest 0. From
+    746 less on a power of e is exactly 0 in float64, so weights are exactly 0 and 1.
     """
     words = np.arange(len(WORDS) + len(PREVIOUS)) < len(WORDS)
     eye = np.eye(len(words))
     previous = eye * ~words
     previous[~words] = previous[~words][list(PREVIOUS)]
     places = eye * ~words
-    w_q, w_k = (6 * previous, 6 * eye), (8 * places, 8 * (eye * words) - 4 * places)
+    w_q, w_k = (60 * previous, 60 * eye), (80 * places, 80 * (eye * words) - 40 * places)
     return _by_hand(Params(w_q, w_k, [eye[:, words]] * 2))
 
 
@@ -230,7 +231,7 @@ def one_head() -> Scenario:
     """The same, but one head with the queries of both: previous place and same word."""
     two = two_heads().params
     same = two.w_q[1] * (np.arange(len(two.w_q[1])) < len(WORDS))
-    return _by_hand(Params([two.w_q[0] + same], [8 * np.eye(len(same))], two.w_v[:1]))
+    return _by_hand(Params([two.w_q[0] + same], [80 * np.eye(len(same))], two.w_v[:1]))
 
 
 def _by_hand(params: Params) -> Scenario:
