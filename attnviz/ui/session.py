@@ -63,7 +63,8 @@ class Session:
         past, future: for undo and redo.
         revisions: for each table how often its editor had to begin anew.
         editors: the editors on the page, by key.
-        refused: the one sentence on a change that was not made.
+        refused: the one sentence on a change that was not made; refused_at: the widget of the
+            side bar that asked for it.
         notes: sentences on what a change did.
         draft: a text that was refused and still stands in its field.
         draft_is_last: whether nothing was changed since.
@@ -91,6 +92,7 @@ class Session:
     revisions: dict[str, int] = field(default_factory=dict)
     editors: dict[str, Editor] = field(default_factory=dict)
     refused: str = ""
+    refused_at: str = ""
     notes: tuple[str, ...] = ()
     draft: Draft | None = None
     draft_is_last: bool = False
@@ -147,7 +149,8 @@ class Session:
         switched = tuple(map(self.is_on, OPTIONAL))
         texts = (now.preset, now.text, now.context_text, now.tokenizer, self.draft)
         picture = now.image is not None, self.revisions.get("picture", 0)
-        return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched)
+        refused = self.refused if self.refused_at else ""
+        return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched, refused)
 
     def is_on(self, table: str) -> bool:
         """Whether a table of `OPTIONAL` is there to be edited or has a part."""
@@ -162,7 +165,7 @@ class Session:
 
     def quiet(self) -> None:
         """Forget the sentences on earlier changes."""
-        self.refused, self.notes, self.transposable = "", (), None
+        self.refused, self.refused_at, self.notes, self.transposable = "", "", (), None
 
     def take(self, changed: edit.Change, typed_into: str = "") -> None:
         """Go on with a changed scenario, and remember the way back.

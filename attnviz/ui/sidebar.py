@@ -13,7 +13,7 @@ from attnviz.ui import state
 from attnviz.ui.address import SETTINGS
 from attnviz.ui.parts import escape_label, line, row, span
 from attnviz.ui.texts import text_field
-from attnviz.ui.variants import variants
+from attnviz.ui.variants import refusal, variants
 
 TITLE_LETTERS = 24  # of an example that its field has room for
 SIZES = {
@@ -116,6 +116,8 @@ def _sizes() -> None:
             on_change=_resize,
             args=(name,),
         )
+    for name in fields:
+        refusal(f"size_{name}")
     st.toggle(
         "Output projection W_O",
         key=state.show("project", projected),
@@ -134,8 +136,9 @@ def whole(typed: str) -> Any:
 
 
 def _resize(name: str) -> None:
-    size = whole(state.setting(f"size_{name}"))
-    state.change(lambda s: edit.resize(s, **{name: size}))
+    key = f"size_{name}"
+    size = whole(state.setting(key))
+    state.change(lambda s: edit.resize(s, **{name: size}), key)
 
 
 def _seed() -> None:
@@ -155,11 +158,12 @@ def _seed() -> None:
         on_click=_randomise,
         args=(True,),
     )
+    refusal("seed")
 
 
 def _randomise(following: bool) -> None:
     seed = whole(state.setting("seed"))
-    state.change(lambda s: edit.randomise(s, s.seed + 1 if following else seed))
+    state.change(lambda s: edit.randomise(s, s.seed + 1 if following else seed), "seed")
 
 
 def _view() -> None:

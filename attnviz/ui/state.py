@@ -158,14 +158,19 @@ def view(**more: Any) -> View:
 # Commands.
 
 
-def change(how: Change) -> None:
-    """Replace the scenario by what `how` makes of it, or say why not and keep the old one."""
+def change(how: Change, at: str = "") -> None:
+    """Replace the scenario by what `how` makes of it, or say why not and keep the old one.
+
+    Args:
+        how: makes another scenario of the present one.
+        at: the widget of the side bar that asks for it.
+    """
     now = session()
     now.quiet()
     try:
         now.take(how(now.scenario))
     except AttnvizError as error:
-        now.refused = str(error)
+        now.refused, now.refused_at = str(error), at
 
 
 def undo() -> None:
@@ -225,7 +230,8 @@ def cut_text() -> None:
 
 def choose_variant(name: str) -> None:
     """Take what was chosen or typed for a field of `Config`."""
-    change(lambda s: set_variant(s, name, setting(f"variant_{name}")))
+    key = f"variant_{name}"
+    change(lambda s: set_variant(s, name, setting(key)), key)
 
 
 def switch(table: str) -> None:
@@ -234,7 +240,7 @@ def switch(table: str) -> None:
     if table in HELD:
         now.opened = now.opened | {table} if on else now.opened - {table}
     if on or holds(now.scenario, table):
-        change(lambda s: edit.switch(s, table, on))
+        change(lambda s: edit.switch(s, table, on), f"variant_{table}")
 
 
 def pad() -> None:

@@ -37,6 +37,7 @@ def variants() -> None:
                 st.html(line("section", title))
             for name in names:
                 _widget(name)
+                refusal(f"variant_{name}")
                 if name in without_effect:
                     st.html(line("idle", without_effect[name]))
 
@@ -48,6 +49,13 @@ def _widget(name: str) -> None:
         _switch(name, OPTIONAL[name])
     else:
         _choice(name, CHOICES[name])
+
+
+def refusal(key: str) -> None:
+    """Why the change that the widget of this key asked for was not made, if it was the last."""
+    now = state.session()
+    if now.refused_at == key:
+        st.html(line("idle", now.refused))
 
 
 def _choice(name: str, choice: Choice) -> None:

@@ -543,6 +543,27 @@ def test_heads_that_share_keys_name_each_other(app: AppTest) -> None:
     assert app.text_input(key="size_n_kv_heads").value == "4"
 
 
+@pytest.mark.parametrize(
+    ("key", "typed", "says"),
+    [
+        ("size_n_kv_heads", "3", "cannot be shared evenly by 2 query heads"),
+        ("size_n_heads", "0", "n_heads: out of range"),
+        ("variant_scale", "abc", "scale: "),
+        ("variant_rope_dims", "3", "rope_dims: "),
+        ("seed", "-1", "seed: "),
+    ],
+)
+def test_what_cannot_be_is_said_beside_its_widget_until_something_else_is_done(
+    app: AppTest, key: str, typed: str, says: str
+) -> None:
+    choose(app, "variant_positions", "rope")
+    choose(app, key, typed)
+    assert any(says in element.proto.body for element in side(app))
+    assert says in problem(app)
+    choose(app, "variant_temperature", "2")
+    assert not any(says in element.proto.body for element in side(app))
+
+
 def test_start_from_q_k_and_v(app: AppTest) -> None:
     choose(app, "variant_start", "qkv")
     assert tables(app) == ["q_1", "k_1", "v_1", "w_o"]
