@@ -6,6 +6,7 @@ default has no part, so the page opens with a bare address.
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from attnviz.core import PRESETS, AttnvizError, LimitError, Scenario
@@ -13,7 +14,7 @@ from attnviz.core.expr import Cell
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.files import from_json, store, to_json
-from attnviz.files.link import decode, encode
+from attnviz.files.link import MAX_LENGTH, decode, encode
 from attnviz.ui.session import Session, opening_cell, place
 
 # What a person set beside the scenario -> what it can be; the first is how the page opens.
@@ -26,8 +27,10 @@ SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "tokens_as": ("rows", "columns"),
 }
 ALL = "all"
-LINK, KEPT = "s", "id"
-OURS = (LINK, KEPT, *SETTINGS, "heads", "head", "cell", "token")
+LINK, KEPT = "s", "id"  # a state itself, or what it is kept under
+PINNED_LINK, PINNED_KEPT = "a", "aid"  # the same of the state to compare with
+MAX_PINNED = 1500  # letters of that one, so that both fit into an address
+OURS = (LINK, KEPT, PINNED_LINK, PINNED_KEPT, *SETTINGS, "heads", "head", "cell", "token")
 NOT_KEPT = "This state is too large for the address bar; save it, or a reload loses it."
 _CELL = re.compile(r"([a-z0-9_]{1,20})((?:\.[0-9]{1,5}){1,3})")
 
@@ -41,7 +44,8 @@ class Opened:
         settings: of `SETTINGS`.
         heads: which heads are shown in full, "all" or a number from one on; empty for as usual.
         head, token: from zero on.
-        parts: the part of the address that gave the scenario.
+        parts, pinned_parts: the parts of the address that gave the scenarios.
+        pinned: the state to compare with.
         problem: a sentence on what could not be read.
     """
 
@@ -52,6 +56,8 @@ class Opened:
     cell: Cell | None = None
     token: int | None = None
     parts: dict[str, str] = field(default_factory=dict)
+    pinned: Scenario | None = None
+    pinned_parts: dict[str, str] = field(default_factory=dict)
     problem: str = ""
 
 
@@ -64,8 +70,15 @@ def written(now: Session, setting: Callable[[str], object], heads: str = "") -> 
         heads: which heads are shown in full, where that is not as usual.
     """
     if now.linked is None or now.linked[0] is not now.scenario:
-        now.linked = (now.scenario, link_parts(now))
+        bare = now.scenario.same(PRESETS[WALKTHROUGH])
+        now.linked = (now.scenario, {} if bare else link_parts(now, now.scenario, LINK, KEPT))
     parts = dict(now.linked[1])
+    if now.pinned is not None:
+        pinned = now.pinned[0]
+        if now.linked_pinned is None or now.linked_pinned[0] is not pinned:
+            found = link_parts(now, pinned, PINNED_LINK, PINNED_KEPT, MAX_PINNED)
+            now.linked_pinned = (pinned, found)
+        parts |= now.linked_pinned[1]
     for name, choices in SETTINGS.items():
         value = setting(name)
         if value is not None and value != choices[0]:
@@ -82,18 +95,19 @@ def written(now: Session, setting: Callable[[str], object], heads: str = "") -> 
     return parts
 
 
-def link_parts(now: Session) -> dict[str, str]:
-    """The scenario as a link, or as the id under which it is kept."""
-    if now.scenario.same(PRESETS[WALKTHROUGH]):
-        return {}
+def link_parts(
+    now: Session, scenario: Scenario, link: str, kept: str, most: int = MAX_LENGTH
+) -> dict[str, str]:
+    """A scenario as a link of at most so many letters, or as the id under which it is kept."""
+    with suppress(LimitError):
+        text = encode(scenario)
+        if len(text) <= most:
+            return {link: text}
     try:
-        return {LINK: encode(now.scenario)}
-    except LimitError:
-        try:
-            return {KEPT: store.put(to_json(now.scenario))}
-        except (OSError, LimitError):
-            now.notes = (*now.notes, NOT_KEPT)
-            return {}
+        return {kept: store.put(to_json(scenario))}
+    except (OSError, LimitError):
+        now.notes = (*now.notes, NOT_KEPT)
+        return {}
 
 
 def read(parts: Mapping[str, str]) -> Opened:
@@ -101,9 +115,13 @@ def read(parts: Mapping[str, str]) -> Opened:
     opened = Opened(None)
     wrong: list[str] = []
     try:
-        opened.scenario = _scenario(parts)
+        opened.scenario = _scenario(parts, LINK, KEPT) or PRESETS[WALKTHROUGH]
     except AttnvizError as error:
         wrong.append(f"This address cannot be opened: {error}")
+    try:
+        opened.pinned = _scenario(parts, PINNED_LINK, PINNED_KEPT)
+    except AttnvizError as error:
+        wrong.append(f"The state to compare with cannot be opened: {error}")
     for name, choices in SETTINGS.items():
         by_slug = {_slug(choice): choice for choice in choices}
         said = parts.get(name)
@@ -112,6 +130,8 @@ def read(parts: Mapping[str, str]) -> Opened:
         opened.settings[name] = by_slug.get(said or "", choices[0])
     if opened.scenario is not None:
         opened.parts = {name: parts[name] for name in (LINK, KEPT) if name in parts}
+        pinned = (PINNED_LINK, PINNED_KEPT)
+        opened.pinned_parts = {name: parts[name] for name in pinned if name in parts}
         heads = parts.get("heads", "")
         opened.heads = heads if heads == ALL or _number(heads) is not None else ""
         opened.head, opened.token = _number(parts.get("head")), _number(parts.get("token"))
@@ -123,12 +143,12 @@ def read(parts: Mapping[str, str]) -> Opened:
     return opened
 
 
-def _scenario(parts: Mapping[str, str]) -> Scenario:
-    if LINK in parts:
-        return decode(parts[LINK])
-    if KEPT in parts:
-        return from_json(store.get(parts[KEPT]), store.WHERE)
-    return PRESETS[WALKTHROUGH]
+def _scenario(parts: Mapping[str, str], link: str, kept: str) -> Scenario | None:
+    if link in parts:
+        return decode(parts[link])
+    if kept in parts:
+        return from_json(store.get(parts[kept]), store.WHERE)
+    return None
 
 
 def _number(text: str | None) -> int | None:

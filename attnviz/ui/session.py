@@ -78,7 +78,7 @@ class Session:
         revealed: how many rows of the step's result are shown, None for all.
         token: the token whose rows are marked and read out.
         pinned: the scenario to compare with, and its computation.
-        linked: a scenario and its part of the address.
+        linked, linked_pinned: a scenario and its part of the address.
         address: what stands in the address bar, and since when; shown_as: what the page gives.
         uploads: how many files were taken; each begins its field anew.
         found: the file whose tables are looked at.
@@ -107,6 +107,7 @@ class Session:
     token: int | None = None
     pinned: tuple[Scenario, Trace] | None = None
     linked: tuple[Scenario, dict[str, str]] | None = None
+    linked_pinned: tuple[Scenario, dict[str, str]] | None = None
     address: dict[str, str] | None = None
     shown_as: dict[str, str] | None = None
     addressed_at: float = 0.0

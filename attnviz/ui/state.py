@@ -42,6 +42,7 @@ def _open_address(parts: dict[str, str], take: bool = False) -> None:
     now, opened = session(), address.read(parts)
     problem = opened.problem
     try:
+        pinned = None if opened.pinned is None else (opened.pinned, run(opened.pinned))
         if opened.scenario is not None and take:
             now.take((opened.scenario, ""))
         elif opened.scenario is not None:
@@ -52,6 +53,8 @@ def _open_address(parts: dict[str, str], take: bool = False) -> None:
         if take or value != address.SETTINGS[name][0]:
             show(name, value)
     if opened.scenario is not None:
+        now.pinned = pinned
+        now.linked_pinned = pinned and (pinned[0], opened.pinned_parts)
         _open_place(opened)
     now.refused = problem
 

@@ -132,8 +132,9 @@ def _share() -> None:
     if opens != PRESENT:
         settings["view"] = str(opens)
     st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
-    st.code(state.link(state.address_parts(settings)), language=None, wrap_lines=True)
-    if now.linked and address.KEPT in now.linked[1]:
+    parts = state.address_parts(settings)
+    st.code(state.link(parts), language=None, wrap_lines=True)
+    if {address.KEPT, address.PINNED_KEPT} & parts.keys():
         st.html(
             line("note", "It is too large for a link: this one opens on this machine, for a while.")
         )

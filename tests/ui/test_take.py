@@ -190,6 +190,32 @@ def test_a_large_state_that_cannot_be_kept_is_told_of(
     assert parts(app) == {"view": "take-away"}
 
 
+@pytest.mark.parametrize("large_first", [False, True])
+def test_what_is_compared_with_comes_back(app: AppTest, large_first: bool) -> None:
+    if large_first:
+        app.session_state["attnviz"].take((large(), ""))
+        go(app)
+    pinned = scenario(app)
+    open_view(app, "Compare")
+    press(app, "pin")
+    type_in(app, "w_q_1", {0: {"d0": "7"}})
+    assert ("aid" if large_first else "a") in parts(app)
+    back = again(app)
+    assert scenario(back).same(scenario(app))
+    found, computed = back.session_state["attnviz"].pinned
+    assert found.same(pinned)
+    assert computed["output"].tobytes() == run(pinned)["output"].tobytes()
+    assert "W_Q head 2, row d0, column d0" in words(back)
+    assert parts(back) == parts(app)
+
+
+def test_a_damaged_state_to_compare_with_leaves_the_rest() -> None:
+    app = opened(s=encode(EDITED), a="1damaged", view="compare")
+    assert scenario(app).same(EDITED)
+    assert problem(app).startswith("The state to compare with cannot be opened: link: ")
+    assert app.session_state["attnviz"].pinned is None
+
+
 def test_every_format_has_a_button_and_its_line(app: AppTest) -> None:
     open_view(app, "Take away")
     labels = [button.proto.label for button in app.get("download_button")]
