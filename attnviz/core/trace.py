@@ -196,19 +196,23 @@ class Trace:
 
     def cell(self, names: str, index: Index) -> Cell:
         key = self.values.pick(names) or names
-        return Cell(key, index, float(self[key][index]), self.at(key, index)[0])
+        symbol, _, places = self._places(key, index)
+        return Cell(key, index, float(self[key][index]), f"{symbol}[{', '.join(places)}]")
 
     def at(self, names: str, index: Index) -> tuple[str, str]:
         """A cell in symbols: S[league, major]."""
-        key = self.values.pick(names) or names
-        info, axes = self.info(key), self.axes(key)
+        symbol, latex, places = self._places(self.values.pick(names) or names, index)
+        below = r",\,".join(map(latex_text, places))
+        return f"{symbol}[{', '.join(places)}]", f"{latex}_{{{below}}}"
+
+    def _places(self, key: str, index: Index) -> tuple[str, str, list[str]]:
+        """The symbol of an array as text and LaTeX, and the names of a cell's row and column."""
+        info = self.info(key)
         picked = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
-        picked = picked[axes[0] in ("head", "kv_head") :]
-        symbol, latex = info.symbol, f"{{{info.latex}}}"
+        picked = picked[self.axes(key)[0] in ("head", "kv_head") :]
         if self.columns_first and len(picked) == 2:
-            picked, symbol, latex = picked[::-1], f"{symbol}ᵀ", rf"{latex}^{{\top}}"
-        places = r",\,".join(map(latex_text, picked))
-        return f"{symbol}[{', '.join(picked)}]", f"{latex}_{{{places}}}"
+            return f"{info.symbol}ᵀ", rf"{{{info.latex}}}^{{\top}}", picked[::-1]
+        return info.symbol, f"{{{info.latex}}}", picked
 
     def row(self, names: str, index: Index) -> tuple[str, str]:
         """A whole row in symbols: q_league."""

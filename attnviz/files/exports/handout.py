@@ -1,5 +1,6 @@
 """The whole computation as one HTML page that needs no network and no attnviz."""
 
+from collections.abc import Mapping
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -10,7 +11,8 @@ from attnviz.core.stages import Stage
 from attnviz.core.text import visible
 from attnviz.core.trace import Trace
 
-MAX_EXPLAINED = 10_000  # cells with their arithmetic; above, stages keep their numbers alone
+MAX_COST = 700_000  # of the arithmetic of all cells; beyond, arrays keep their numbers alone
+CELL_COST = 20  # of a cell's words beside its operands, in operands
 MAX_CELLS = 60_000  # on the page; larger arrays are left out, with a sentence
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _KEYS = (
@@ -23,8 +25,12 @@ def write_handout(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
     """A page with every table and step; a click, a key or the pointer explains any cell."""
     tokens = " ".join(map(visible, trace.tokens))
     stages = {stage.key: stage for stage in trace.stages}
-    cells = sum(array.size for array in trace.values.arrays.values())
-    explained = cells <= MAX_EXPLAINED
+    order = [*(k for k in trace.values.arrays if k not in stages), *stages]
+    first = tuple(dict.fromkeys(("attention", trace.result, *stages, *order)))
+    drawn = _fitting({name: trace[name].size for name in first}, MAX_CELLS)
+    costs = {name: _cost(trace, name) for name in first if name in drawn}
+    explained = _fitting(costs, MAX_COST)
+    bare = [trace.info(name).symbol for name in order if name in drawn - explained]
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -36,22 +42,34 @@ def write_handout(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
         f'<p id="keys">{_KEYS}</p>',
         "<p>Rows are queries, columns are keys; tables are used as x · W.</p>",
     ]
-    if not explained:
+    if bare:
         parts.append(
-            f"<p>With {cells:,} cells there is no arithmetic behind each; up to "
-            f"{MAX_EXPLAINED:,} there would be.</p>"
+            f"<p>There is no arithmetic behind the cells of {escape(', '.join(bare))}, which "
+            "would be too much for a page.</p>"
         )
-    order = [*(k for k in trace.values.arrays if k not in stages), *stages]
-    drawn, left = set(), MAX_CELLS
-    for name in dict.fromkeys(("attention", trace.result, *order)):  # these two above all
-        if trace[name].size <= left:
-            drawn.add(name)
-            left -= trace[name].size
-    parts += [_section(trace, n, stages.get(n), explained, n in drawn) for n in order]
+    parts += [_section(trace, n, stages.get(n), n in explained, n in drawn) for n in order]
     says = "Click a cell." if explained else ""
     parts.append(f'<div id="says" role="status" aria-live="polite">{says}</div>')
     parts.append(f"<script>{_asset('handout.js')}</script></body></html>\n")
     return "\n".join(parts).encode("utf-8", "xmlcharrefreplace")
+
+
+def _fitting(costs: Mapping[str, int], room: int) -> set[str]:
+    """Those, the first ones above all, that cost no more together than there is room for."""
+    found: set[str] = set()
+    for name, cost in costs.items():
+        if cost <= room:
+            found.add(name)
+            room -= cost
+    return found
+
+
+def _cost(trace: Trace, key: str) -> int:
+    """What the arithmetic of all cells of an array costs, in operands."""
+    array = trace[key]
+    if array.dtype.kind == "b":
+        return 0
+    return int(array.size) * (CELL_COST + len(trace.explain(key).operands))
 
 
 def _asset(name: str) -> str:
