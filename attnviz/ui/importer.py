@@ -10,7 +10,7 @@ from attnviz.core.errors import ShapeError
 from attnviz.core.model import Params
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import ROWS
-from attnviz.files.imports import FORMATS_IN
+from attnviz.files.imports import FORMATS_IN, MAX_BYTES
 from attnviz.files.imports.recognise import Candidate, applied
 from attnviz.ui import state, uploads
 from attnviz.ui.inputs import numbers, set_cells
@@ -18,6 +18,7 @@ from attnviz.ui.parts import line, table
 from attnviz.ui.session import Upload
 
 MAX_LISTED = 12
+MEGABYTE = 2**20  # as Streamlit counts
 KINDS = ", ".join(entry.label for entry in FORMATS_IN.values())
 Target = tuple[str, int | None]  # a table, and the head whose part it is; None for the whole
 
@@ -29,6 +30,7 @@ def import_tables() -> None:
     st.file_uploader(
         f"Parameters or embeddings: {KINDS}",
         key=f"import_{now.uploads}",
+        max_upload_size=MAX_BYTES // MEGABYTE,
         on_change=uploads.import_file,
         args=(f"import_{now.uploads}",),
     )

@@ -7,11 +7,11 @@ import streamlit as st
 from attnviz.core import AttnvizError
 from attnviz.core.trace import Trace
 from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
-from attnviz.files import to_json
+from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
 from attnviz.files.link import preview
 from attnviz.ui import address, state, uploads
-from attnviz.ui.importer import import_tables
+from attnviz.ui.importer import MEGABYTE, import_tables
 from attnviz.ui.parts import CAMERA, chart, line
 
 COLUMNS = (1, 1)
@@ -113,6 +113,7 @@ def _save_and_open() -> None:
         st.html(line("says", "All that is set, readable; opened again it gives the same digits."))
     st.file_uploader(
         "Open a saved file",
+        max_upload_size=scenario_json.MAX_BYTES // MEGABYTE,
         key=f"open_{now.uploads}",
         on_change=uploads.open_file,
         args=(f"open_{now.uploads}",),

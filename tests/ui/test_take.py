@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import PRESETS, run
 from attnviz.core import edit
 from attnviz.core.resize import resize
-from attnviz.files import from_json, store, to_json
+from attnviz.files import from_json, imports, scenario_json, store, to_json
 from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.link import decode, encode
 from attnviz.ui import address
@@ -249,6 +249,13 @@ def test_a_saved_state_opens_and_can_be_undone(app: AppTest) -> None:
     assert "Opened mine.json." in notes(app)
     press(app, "undo")
     assert scenario(app).same(START)
+
+
+def test_fields_for_files_state_the_limit_that_holds(app: AppTest) -> None:
+    open_view(app, "Take away")
+    most = {f.key.rsplit("_")[0]: f.proto.max_upload_size_mb * 2**20 for f in app.file_uploader}
+    for field, limit in (("open", scenario_json.MAX_BYTES), ("import", imports.MAX_BYTES)):
+        assert 0.9 * limit < most[field] <= limit
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1, 2]", to_json(EDITED)[:-9], b"\x80\x04."])
