@@ -2,5 +2,6 @@
 
 from attnviz.core.numbers import Parsed, parse_number
 from attnviz.parsing.block import Block, parse_block
+from attnviz.parsing.lines import CommaError
 
-__all__ = ["Block", "Parsed", "parse_block", "parse_number"]
+__all__ = ["Block", "CommaError", "Parsed", "parse_block", "parse_number"]

@@ -24,14 +24,16 @@ class Block:
     notes: tuple[str, ...] = ()
 
 
-def parse_block(text: str) -> Block:
+def parse_block(text: str, separator: str = "") -> Block:
     r"""Text of a table -> its numbers.
 
     Reads cells from a spreadsheet (tabs), CSV (comma or semicolon), Markdown rows, lines of
     numbers, NumPy and torch prints, Python and JSON lists, MATLAB [1 2; 3 4] and LaTeX matrices.
     A first line or column without any number is taken as labels and left out, with a note.
+    `separator` is what stands between the numbers of a line, where that is known.
 
     Raises:
+        CommaError: a comma may stand between numbers or in one.
         FormatError: rows of different lengths, or no table; the sentence names the line.
         NumberError: an item that is no number; the sentence names line and item.
     """
@@ -45,7 +47,7 @@ def parse_block(text: str) -> Block:
     elif is_bracketed(text):
         rows = bracket_rows(text.strip(BLANKS))
     else:
-        rows = without_labels(line_rows(text), notes)
+        rows = without_labels(line_rows(text, separator), notes)
     if not rows:
         raise FormatError("there is no table in it", where=PLACE, hint=HOW_TO_TYPE)
     if any(LEFT_OUT.search(item) for row in rows for item in row.items):

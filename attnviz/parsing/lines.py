@@ -8,11 +8,19 @@ from attnviz.core.numbers import BLANKS, NOT_FINITE, has_thousands, quoted
 from attnviz.parsing.rows import LEFT_OUT, PLACE, Row, is_number, tidy
 
 
-def line_rows(text: str) -> list[Row]:
+class CommaError(FormatError):
+    """Commas that may all be decimal commas as well as separators."""
+
+
+def line_rows(text: str, separator: str = "") -> list[Row]:
     """Lines of a text -> rows.
 
+    Args:
+        text: the lines.
+        separator: what stands between items; found out where it is empty.
+
     Raises:
-        FormatError: it is not clear where one number ends and the next begins.
+        CommaError, FormatError: it is not clear where one number ends and the next begins.
     """
     lines = [(f"line {i}", line) for i, line in enumerate(text.splitlines(), 1)]
     filled = [i for i, (_, line) in enumerate(lines) if line.strip(BLANKS)]
@@ -21,7 +29,7 @@ def line_rows(text: str) -> list[Row]:
     lines = lines[filled[0] : filled[-1] + 1]
     if len(lines) > 1 and re.fullmatch(r"[A-Za-z_]\w* *=", lines[0][1].strip(BLANKS)):
         lines = [pair for pair in lines[1:] if pair[1].strip(BLANKS)]  # MATLAB prints A =
-    separator = next((sign for sign in "\t;" if sign in text), "")
+    separator = separator or next((sign for sign in "\t;" if sign in text), "")
     if separator or '"' in text:
         rows = _quoted_rows(lines, separator or ",")
     elif all("|" in line for _, line in lines):
@@ -67,7 +75,8 @@ def _plain_rows(lines: list[tuple[str, str]]) -> list[Row]:
     """Lines cut at commas or at blanks, all of them in the same way.
 
     Raises:
-        FormatError: a comma could be a decimal comma as well as a separator.
+        CommaError, FormatError: a comma could be a decimal comma as well as a separator, all of
+            them or some.
     """
     trimmed = [(place, _without_last_comma(tidy(line))) for place, line in lines]
     everything = "\n".join(line for _, line in trimmed)
@@ -76,7 +85,7 @@ def _plain_rows(lines: list[tuple[str, str]]) -> list[Row]:
         commas and all(is_number(line) or has_thousands(line) for line in commas)
     ):
         line = quoted(commas[0] if commas else everything)
-        raise FormatError(
+        raise CommaError(
             f"the commas in “{line}” may be decimal commas or separators"
             if commas
             else f"“{line}” may be one number or several",

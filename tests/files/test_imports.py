@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save as save_safetensors
 
 from attnviz import PRESETS, AttnvizError, Params, run
+from attnviz.core import FormatError
 from attnviz.files import to_json
 from attnviz.files.exports import export
 from attnviz.files.imports import FORMATS_IN, read, readers, recognise
@@ -64,6 +65,30 @@ def test_a_table_is_read_with_every_digit(name: str) -> None:
 def test_every_format_is_tried() -> None:
     suffixes = {f".{name.split('.')[1].lower()}" for name in WRITTEN}
     assert all(suffixes & set(entry.suffixes) for entry in FORMATS_IN.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ("1,2\n3,4\n", [[1, 2], [3, 4]]),
+        ("# made by hand\n0,1\n1,0", [[0, 1], [1, 0]]),
+        ("100,200,300\n400,500,600", [[100, 200, 300], [400, 500, 600]]),
+    ],
+)
+def test_commas_of_a_csv_file_stand_between_numbers_and_that_is_said(
+    text: str, table: list[list[float]]
+) -> None:
+    found = read("a.CSV", text.encode())
+    assert found.arrays["table"].tolist() == table
+    assert "none as a decimal comma" in found.notes[-1]
+    with pytest.raises(FormatError, match=r"^a\.txt: the commas in .* decimal commas"):
+        read("a.txt", text.removeprefix("# made by hand\n").encode())
+
+
+def test_a_csv_file_with_semicolons_has_decimal_commas() -> None:
+    found = read("a.csv", b"1,5;2\n3,25;4")
+    assert found.arrays["table"].tolist() == [[1.5, 2], [3.25, 4]]
+    assert "decimal comma, as 1.5" in found.notes[0]
 
 
 def test_names_within_names_are_joined() -> None:

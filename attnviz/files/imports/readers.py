@@ -5,7 +5,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from attnviz.files.exports.table import is_ours, read_csv
 from attnviz.files.extras import extra
 from attnviz.files.scenario_json import FORMAT as SCENARIO
 from attnviz.files.scenario_json import from_json, parsed
-from attnviz.parsing import parse_block
+from attnviz.parsing import CommaError, parse_block
 from attnviz.parsing.rows import PLACE
 
+COMMAS = "every comma was taken to stand between two numbers, none as a decimal comma"
 MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
 MAX_ARRAYS = 10_000
 MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
@@ -74,7 +75,13 @@ def read_text(data: bytes, where: str) -> Found:
     if header and is_ours([header[1]]):
         return Found({"table": read_csv(data, where)})
     try:
-        block = parse_block(text)
+        try:
+            block = parse_block(text)
+        except CommaError:
+            if not where.lower().endswith(".csv"):
+                raise
+            block = parse_block(text, ",")
+            block = replace(block, notes=(*block.notes, COMMAS))
     except AttnvizError as error:
         error.where = error.where.replace(PLACE, where)
         error.args = (str(error),)
