@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 
 from attnviz.core import AttnvizError, edit
 from attnviz.core.arrays import Array, as_floats
-from attnviz.core.errors import ShapeError
+from attnviz.core.errors import NumberError, ShapeError
 from attnviz.core.model import Params
+from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import ROWS
 from attnviz.files.imports import FORMATS_IN, MAX_BYTES
@@ -144,7 +145,7 @@ def _targets(array: NDArray[np.generic]) -> list[Target]:
     found: list[Target] = []
     for name in now.shown_tables():
         held = numbers(now.scenario, name)
-        if name == "mask" or held is None:
+        if held is None:
             continue
         found.append((name, None))
         if ROWS[name].axes[0] in ("head", "kv_head"):
@@ -169,7 +170,16 @@ def _fitting(scenario: Scenario, array: NDArray[np.generic], name: str, target: 
             got=_text(array.shape),
             hint="Transposed it does." if turned else "",
         )
-    return as_floats(array, name, array.ndim)
+    mask = target[0] == "mask"
+    given = array.astype(np.float64) if mask and array.dtype.kind == "b" else array
+    values = as_floats(given, name, array.ndim)
+    if mask and not np.isin(values, (0, 1)).all():
+        raise NumberError(
+            "a mask holds 1 (may attend) or 0 (hidden)",
+            where=f"{name} into {_title(target)}",
+            got=number_text(float(values[~np.isin(values, (0, 1))][0])),
+        )
+    return values
 
 
 def _title(target: Target) -> str:

@@ -321,6 +321,23 @@ def test_one_table_goes_where_it_is_told(app: AppTest) -> None:
     assert app.session_state["attnviz"].found is None
 
 
+@pytest.mark.parametrize("kind", [bool, float])
+def test_a_mask_takes_a_table_of_ones_and_zeros(app: AppTest, kind: type) -> None:
+    app.toggle(key="variant_mask").set_value(True)
+    go(app)
+    open_view(app, "Take away")
+    mask = np.tril(np.ones((3, 3)))
+    upload(app, "import", "m.npz", archive(mask=mask.astype(kind), other=mask * 2))
+    app.selectbox(key="one_name").set_value("mask")
+    app.selectbox(key="one_into").set_value(("mask", None))
+    go(app)
+    press(app, "put_in")
+    assert scenario(app).hidden == {(0, 1), (0, 2), (1, 2)}
+    app.selectbox(key="one_name").set_value("other")
+    go(app)
+    assert "a mask holds 1 (may attend) or 0 (hidden) (got 2)" in words(app)
+
+
 def test_every_table_takes_a_whole_one(app: AppTest) -> None:
     open_view(app, "Take away")
     for name in ("x", "w_q", "w_o"):
