@@ -25,8 +25,9 @@ from attnviz.figures import (
 )
 from attnviz.ui import state
 from attnviz.ui.explain import explanation
-from attnviz.ui.heads import ROOMY_TOKENS, readings
+from attnviz.ui.heads import readings
 from attnviz.ui.parts import chart, line, marks
+from attnviz.ui.session import ROOMY_TOKENS
 
 COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
 COLUMN_GAP = 8

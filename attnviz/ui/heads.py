@@ -7,8 +7,8 @@ from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
 from attnviz.ui import state
 from attnviz.ui.parts import escape_label, line
+from attnviz.ui.session import heads_of, roomy
 
-ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
 MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
 TABLES_WIDTH, HEADS_WIDTH, WORDS_WIDTH = 142, 130, 180  # px
 
@@ -17,12 +17,11 @@ def choose_heads(trace: Trace) -> list[int]:
     """Let a person choose; gives the heads that are shown in full."""
     n_heads = len(trace["attention"])
     names = [state.ALL_HEADS, *map(state.head_name, range(n_heads))]
-    n_tokens = max(len(trace.tokens), len(trace.key_tokens))
-    roomy = n_heads <= ROOMY_HEADS and n_tokens <= ROOMY_TOKENS
-    start = state.ALL_HEADS if roomy else names[1]
-    if state.setting("heads") not in names or state.setting("roomy", roomy) != roomy:
+    all_of_them = roomy(trace)
+    start = state.ALL_HEADS if all_of_them else names[1]
+    if state.setting("heads") not in names or state.setting("roomy", all_of_them) != all_of_them:
         state.show("heads", start)
-    state.show("roomy", roomy)
+    state.show("roomy", all_of_them)
     state.show("usual_heads", start)
     key = state.once("heads", start)
     if n_heads <= MAX_TABS:
@@ -95,8 +94,6 @@ def table_head(trace: Trace, heads: list[int]) -> int:
     """The head whose tables are shown: the one that is large, or that of the chosen cell."""
     if len(heads) == 1:
         return heads[0]
-    chosen = state.session().chosen
-    axis = trace.axes(chosen.key)[0]
-    if axis == "kv_head":
-        return chosen.index[0] * (len(trace["attention"]) // len(trace[chosen.key]))
-    return chosen.index[0] if axis == "head" else state.session().head
+    now = state.session()
+    own = heads_of(trace, now.chosen)
+    return now.head if now.head in own else own[0]

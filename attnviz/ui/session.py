@@ -24,6 +24,7 @@ from attnviz.ui.editor import Editor
 from attnviz.ui.inputs import TABLES, holds, numbers
 
 MAX_HISTORY = 200
+ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
 
 
 @dataclass(frozen=True)
@@ -244,8 +245,7 @@ class Session:
     def look_at(self, head: int) -> None:
         """Open a cell of this head, when the open one belongs to a head that is not shown."""
         self.head = head
-        axis = self.trace.axes(self.chosen.key)[0]
-        if axis == "head" and self.chosen.index[0] != head:
+        if head not in heads_of(self.trace, self.chosen):
             self.chosen, self.trail = opening_cell(self.trace, head), ()
 
     # Step by step: the step is the stage of the chosen cell.
@@ -302,6 +302,21 @@ def still(trace: Trace, cell: Cell) -> Cell | None:
         0 <= i < n for i, n in zip(cell.index, shape, strict=True)
     )
     return trace.cell(cell.key, cell.index) if inside else None
+
+
+def heads_of(trace: Trace, cell: Cell) -> range:
+    """The query heads that a cell belongs to: one, those that share a key head, or all."""
+    n_heads = len(trace["attention"])
+    if not trace.has_heads(cell.key):
+        return range(n_heads)
+    share = n_heads // len(trace[cell.key])
+    return range(cell.index[0] * share, (cell.index[0] + 1) * share)
+
+
+def roomy(trace: Trace) -> bool:
+    """Whether there is room for all heads in full."""
+    n_tokens = max(len(trace.tokens), len(trace.key_tokens))
+    return len(trace["attention"]) <= ROOMY_HEADS and n_tokens <= ROOMY_TOKENS
 
 
 def place(cell: Cell) -> tuple[int | None, int, int]:

@@ -16,7 +16,7 @@ from attnviz.figures import View
 from attnviz.files.picture import read_picture
 from attnviz.ui import address
 from attnviz.ui.inputs import HELD, holds, set_variant
-from attnviz.ui.session import Draft, Session, opening_cell
+from attnviz.ui.session import Draft, Session, heads_of, opening_cell, roomy
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS, HEAD = "all heads", "head "
@@ -68,9 +68,12 @@ def _open_place(opened: address.Opened) -> None:
     words = len(now.trace.labels("attention")[1])
     now.token = opened.token if opened.token is not None and opened.token < words else None
     st.session_state.pop("roomy", None)
-    if opened.heads:
-        chosen = ALL_HEADS if opened.heads == address.ALL else head_name(int(opened.heads) - 1)
-        show("heads", chosen)
+    own = heads_of(now.trace, now.chosen)
+    asked = int(opened.heads) - 1 if opened.heads.isdigit() else 0
+    if opened.heads == address.ALL:
+        show("heads", ALL_HEADS)
+    elif opened.heads or not roomy(now.trace):
+        show("heads", head_name(own[0] if opened.cell and asked not in own else asked))
     else:
         st.session_state.pop("heads", None)
 

@@ -103,6 +103,33 @@ def test_place_and_settings_are_in_the_address(app: AppTest) -> None:
     assert parts(back) == parts(app)
 
 
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ({"heads": "1", "cell": "attention.1.0.0"}, "head 2"),
+        ({"heads": "1", "cell": "output.0.0"}, "head 1"),
+        ({"heads": "9", "cell": "k.1.0.0"}, "head 2"),
+        ({"heads": "all", "cell": "attention.0.0.0"}, "all heads"),
+        ({"cell": "attention.0.0.0"}, "all heads"),
+    ],
+)
+def test_a_link_opens_its_cell_whatever_heads_it_asks_for(
+    asked: dict[str, str], shown: str
+) -> None:
+    now = opened(**asked)
+    key, *index = asked["cell"].split(".")
+    chosen = now.session_state["attnviz"].chosen
+    assert (chosen.key, chosen.index) == (key, tuple(map(int, index)))
+    assert now.segmented_control(key="heads").value == shown
+
+
+def test_a_link_to_a_cell_of_a_head_that_has_a_thumbnail_shows_that_head_in_full() -> None:
+    scenario = edit.set_text(START, "the quick brown fox jumps")[0]
+    now = opened(s=encode(scenario), cell="attention.1.0.0")
+    assert now.session_state["attnviz"].chosen.index == (1, 0, 0)
+    assert now.segmented_control(key="heads").value == "head 2"
+
+
 def test_a_prepared_slide_opens_for_the_projector() -> None:
     app = opened(presenting="true", cell="output.1.2", head="1")
     assert app.session_state["attnviz"].chosen.key == "output"
