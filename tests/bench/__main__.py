@@ -1,31 +1,61 @@
-"""`make bench`: an edit beside a minimal app, the core beside plain NumPy, and files."""
+"""`make bench`: turns beside a minimal app's, the core beside plain NumPy, and files."""
 
 import argparse
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tests.bench import core, files
-from tests.bench.edit import Bench, Cost
+from tests.bench.turns import STEPS, Bench, Cost
 from tests.browser.serve import chromium, serving
 
-APPS = {"minimal app": "tests/bench/minimal_app.py", "attnviz": "app.py"}
-MAX_RATIO = 1.5
 MAX_BYTES = 40_000
 WARM_UP = 2
+CLICKS = "tests/bench/minimal_clicks.py"
 
 
-def measure(rounds: int, apps: dict[str, str]) -> dict[str, list[Cost]]:
-    """Edits in turn, one in each app, so that both meet the same state of the machine."""
-    costs: dict[str, list[Cost]] = {}
-    (first, first_script), (second, second_script) = apps.items()
-    with serving(first_script) as one, serving(second_script) as two, chromium() as browser:
-        benches = {first: Bench(browser, one.address), second: Bench(browser, two.address)}
-        for turn in range(WARM_UP + rounds):
-            for name, bench in benches.items():
-                cost = bench.edit(f"0.{turn + 11}")
-                if turn >= WARM_UP:
-                    costs.setdefault(name, []).append(cost)
-        for bench in benches.values():
+@dataclass(frozen=True)
+class Turn:
+    """What is done again and again.
+
+    Args:
+        title: in words.
+        act: does it once.
+        minimal: the app to compare with.
+        limit: how many times as long it may take as there.
+        told: whether until its arithmetic is shown, or until the last repaint.
+        query: the part of the address that shows where it is done.
+    """
+
+    title: str
+    act: Callable[[Bench, int], Cost]
+    minimal: str
+    limit: float
+    query: str = ""
+    told: bool = False
+
+    def spent(self, costs: Sequence[Cost]) -> list[float]:
+        return [cost.told if self.told else cost.milliseconds for cost in costs]
+
+
+TURNS = (
+    Turn("One cell edited", Bench.edit, "tests/bench/minimal_app.py", 1.5),
+    Turn("A cell clicked for its arithmetic", Bench.click, CLICKS, 1.5, told=True),
+    Turn("One step forward or back", Bench.step, CLICKS, 1.2, STEPS),
+)
+
+
+def measure(rounds: int, turn: Turn) -> dict[str, list[Cost]]:
+    """A turn in one app and then in the other, so that both meet the same state of the machine."""
+    costs: dict[str, list[Cost]] = {"minimal app": [], "attnviz": []}
+    with serving(turn.minimal) as one, serving() as two, chromium() as browser:
+        benches = [Bench(browser, f"{server.address}/{turn.query}") for server in (one, two)]
+        for count in range(WARM_UP + rounds):
+            for bench, of_app in zip(benches, costs.values(), strict=True):
+                cost = turn.act(bench, count)
+                if count >= WARM_UP:
+                    of_app.append(cost)
+        for bench in benches:
             bench.close()
     return costs
 
@@ -47,22 +77,21 @@ def verdict(value: float, limit: float) -> str:
     return "ok" if value <= limit else "MISSED"
 
 
-def edits(costs: dict[str, list[Cost]]) -> None:
-    """The table of the edits, and whether the targets hold."""
+def report(turn: Turn, costs: dict[str, list[Cost]]) -> None:
+    """The table of the turns, and whether the targets hold."""
     rows = []
     for name, of_app in costs.items():
-        low, middle, high = statistics.quantiles((c.milliseconds for c in of_app), n=4)
-        size = statistics.median(c.received for c in of_app)
-        count = statistics.median(c.messages for c in of_app)
-        rows.append(
-            (name, f"{middle:.0f}", f"{low:.0f} to {high:.0f}", f"{size / 1000:.1f}", f"{count:g}")
-        )
-    print(f"One cell edited, {len(next(iter(costs.values())))} times in turn\n")
-    table(("", "Enter to last repaint, ms", "middle half", "kB received", "messages"), rows)
+        low, middle, high = statistics.quantiles(turn.spent(of_app), n=4)
+        whole = statistics.median(cost.milliseconds for cost in of_app)
+        size = statistics.median(cost.received for cost in of_app) / 1000
+        count = statistics.median(cost.messages for cost in of_app)
+        times = f"{middle:.0f}", f"{low:.0f} to {high:.0f}", f"{whole:.0f}"
+        rows.append((name, *times, f"{size:.1f}", f"{count:g}"))
+    print(f"{turn.title}, {len(next(iter(costs.values())))} times in turn\n")
+    until = "to the arithmetic, ms" if turn.told else "to the last repaint, ms"
+    table(("", until, "middle half", "all painted, ms", "kB received", "messages"), rows)
     base, ours = costs.values()
-    ratio = statistics.median(c.milliseconds for c in ours) / statistics.median(
-        c.milliseconds for c in base
-    )
+    ratio = statistics.median(turn.spent(ours)) / statistics.median(turn.spent(base))
     size = statistics.median(c.received for c in ours)
     table(
         ("", "measured", "target", ""),
@@ -70,11 +99,11 @@ def edits(costs: dict[str, list[Cost]]) -> None:
             (
                 "time, ratio to the minimal app",
                 f"{ratio:.2f}",
-                f"{MAX_RATIO}",
-                verdict(ratio, MAX_RATIO),
+                f"{turn.limit}",
+                verdict(ratio, turn.limit),
             ),
             (
-                "kB received per edit",
+                "kB received",
                 f"{size / 1000:.1f}",
                 f"{MAX_BYTES / 1000:g}",
                 verdict(size, MAX_BYTES),
@@ -85,9 +114,10 @@ def edits(costs: dict[str, list[Cost]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20, help="edits in each app (20)")
+    parser.add_argument("--rounds", type=int, default=20, help="of each turn in each app (20)")
     rounds = parser.parse_args().rounds
-    edits(measure(rounds, APPS))
+    for turn in TURNS:
+        report(turn, measure(rounds, turn))
     print("The core, every stage kept, beside a NumPy loop over heads\n")
     table(
         ("", "core, ms", "loop, ms", "ratio"),

@@ -145,7 +145,15 @@ class Driver:
 
     def click_matrix(self, chart: str, key: str, row: int, column: int, nth: int = 0) -> None:
         """Click the middle of a cell of a heatmap, the nth of its kind in the chart."""
-        place = self.page.evaluate(
+        self.click(*self.place_in_matrix(chart, key, row, column, nth))
+        self.page.wait_for_timeout(300)
+        self.wait_idle()
+
+    def place_in_matrix(
+        self, chart: str, key: str, row: int, column: int, nth: int = 0
+    ) -> tuple[float, float]:
+        """Bring a cell of a heatmap in sight; where its middle is."""
+        x, y = self.page.evaluate(
             """([chart, key, row, column, nth]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
               gd.scrollIntoView({block: 'center'});
@@ -158,9 +166,7 @@ class Driver:
             }""",
             [chart, key, row, column, nth],
         )
-        self.click(*place)
-        self.page.wait_for_timeout(300)
-        self.wait_idle()
+        return float(x), float(y)
 
     # Words
 
