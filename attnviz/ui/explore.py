@@ -25,7 +25,6 @@ from attnviz.figures import (
 )
 from attnviz.ui import state
 from attnviz.ui.explain import explanation
-from attnviz.ui.heads import readings
 from attnviz.ui.parts import chart, line, marks
 from attnviz.ui.session import ROOMY_TOKENS
 
@@ -33,6 +32,7 @@ COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
 COLUMN_GAP = 8
 LOW_ROW = 20
 ABOVE_PX, AROUND_PX, STRIP_PX = 262, 111, 1144  # above the heads, around their cells, of a strip
+READ_PX = 27  # of the line with the chosen word's row
 MAX_SCALE = 1.4
 MAX_OVERLAYS = 4  # heads whose pictures are shown side by side
 MIN_SHARE = 120  # px
@@ -59,7 +59,6 @@ def explore(trace: Trace, heads: list[int]) -> None:
             chart("joint", joint, "Concatenated heads and output")
         with right:
             explanation(trace, view.decimals)
-        readings(trace, heads)
 
 
 def _rankings(trace: Trace, heads: list[int], view: View) -> None:
@@ -114,6 +113,7 @@ def _view(trace: Trace, n_heads: int) -> View:
         return view
     if n_heads < len(trace["attention"]):
         return replace(view, sizes=LARGE)
+    height -= READ_PX * (state.session().token is not None)
     needed = (n_heads + 1) * (AROUND_PX + n_tokens * view.sizes.row)
     factor = min((height - ABOVE_PX) / needed, width / STRIP_PX, MAX_SCALE)
     if factor > 1:

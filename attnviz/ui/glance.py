@@ -11,7 +11,6 @@ from attnviz.core.trace import Trace
 from attnviz.figures import flow
 from attnviz.figures.labels import cut
 from attnviz.ui import state
-from attnviz.ui.heads import readings
 from attnviz.ui.parts import chart, line, table
 
 MAX_ENTROPIES = 24  # queries whose entropy is written one by one
@@ -27,7 +26,6 @@ def glance(trace: Trace, heads: list[int]) -> None:
         chart("flow", flow(trace, heads, view, token=state.session().token), "Attention as lines")
     with right:
         st.html(line("note", CAUTION) + _summary_table(trace))
-        readings(trace, heads)
 
 
 def _summary_table(trace: Trace) -> str:

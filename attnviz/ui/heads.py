@@ -6,8 +6,8 @@ from attnviz.core.heads import reading
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
 from attnviz.ui import state
-from attnviz.ui.parts import escape_label, line
-from attnviz.ui.session import heads_of, roomy
+from attnviz.ui.parts import escape_label, row, span
+from attnviz.ui.session import ROOMY_HEADS, heads_of, roomy
 
 MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
 TABLES_WIDTH, HEADS_WIDTH, WORDS_WIDTH = 142, 130, 180  # px
@@ -66,11 +66,12 @@ def choose_token(trace: Trace) -> None:
 
 
 def readings(trace: Trace, heads: list[int]) -> None:
-    """The row of the chosen word, in each of the heads."""
-    token = state.session().token
-    if token is not None:
-        for head in heads:
-            st.html(line("reading", reading(trace, head, token, state.view().decimals)))
+    """The row of the chosen word, in each of the heads; of many heads in the one looked at."""
+    now, decimals = state.session(), state.view().decimals
+    if now.token is not None:
+        shown = heads if len(heads) <= ROOMY_HEADS else [now.head]
+        said = (reading(trace, head, now.token, decimals) for head in shown)
+        st.html(row("readings", *(span("reading", text) for text in said)))
 
 
 def choose_table_head(trace: Trace, heads: list[int]) -> int:

@@ -15,7 +15,7 @@ from attnviz.ui.address import SETTINGS
 from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
-from attnviz.ui.heads import choose_heads, choose_table_head, choose_token
+from attnviz.ui.heads import choose_heads, choose_table_head, choose_token, readings
 from attnviz.ui.parts import line, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
@@ -102,6 +102,7 @@ def explored(trace: Trace) -> None:
         history_buttons()
     with st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall"):
         answer_line(trace)
+        readings(trace, heads)
     warning = NORMALISERS[trace.values.config.normaliser].warning
     if warning:
         st.html(line("warning", warning))

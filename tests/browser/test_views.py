@@ -141,6 +141,10 @@ def test_a_word_is_marked_everywhere_until_it_is_chosen_again(driver: Driver) ->
     driver.wait_idle()
     said = driver.page.locator(".reading").all_inner_texts()
     assert said[1].startswith("head 2, league attends to: major 0.21, league 0.32, baseball 0.47")
+    driver.page.locator(".st-key-explain_text").scroll_into_view_if_needed()
+    for line in driver.page.locator(".reading").all():
+        box = line.bounding_box()
+        assert 0 <= box["y"] <= box["y"] + box["height"] < 300  # beside the answer, which stays
     word.click()
     driver.page.wait_for_timeout(500)
     driver.wait_idle()
