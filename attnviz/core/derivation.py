@@ -1,5 +1,6 @@
 """The arithmetic behind one cell, ready to be read, copied and followed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -134,6 +135,17 @@ class Derivation:
     def latex(self) -> str:
         """The same as LaTeX with four decimals."""
         return self.to_latex()
+
+
+def aligned(derivations: Sequence[Derivation], decimals: int | None = 4) -> str:
+    """Derivations one under the other as LaTeX, a line for each step."""
+    rows = []
+    for derivation in derivations:
+        steps = derivation.steps(decimals, "latex")
+        rows.append(f"{derivation.explanation.symbolic[1]} &= {steps[0]}")
+        rows += [f"&= {step}" for step in steps[1:]]
+    lines = " \\\\\n".join(rows)
+    return f"\\begin{{aligned}}\n{lines}\n\\end{{aligned}}"
 
 
 def _term(label: str, node: Expr) -> Term:

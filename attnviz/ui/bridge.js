@@ -187,7 +187,7 @@ function onKey(event) {
     target.blur();
     target.focus();
   } else if (document.querySelector(STEP) && !control && !event.altKey && !isTyping(target) &&
-             !target.closest("[role=listbox], [data-baseweb=popover], [data-testid=stSidebar]")) {
+             !target.closest("[role=listbox], [role=dialog], [data-baseweb=popover], [data-testid=stSidebar]")) {
     onStepKey(event);
   } else if (ARROWS[key] && !control && !event.altKey && target.matches(BOX)) {
     event.preventDefault();

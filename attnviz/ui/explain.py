@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from attnviz.core.derivation import Derivation
+from attnviz.core.derivation import Derivation, aligned
 from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
@@ -24,7 +24,8 @@ def explanation(trace: Trace, decimals: int | None) -> None:
     last = chain[-1]
     with st.container(horizontal=True, key="explain_head", vertical_alignment="center"):
         st.html(line("panel-title", "Where does this number come from?"))
-        _copy(last, decimals)
+        if st.button("Copy", icon=":material/content_copy:", key="copy"):
+            _copy(chain, decimals)
     lines = [line("panel-cell", last.title)]
     for derivation in chain:
         lines += _lines(derivation, decimals, derivation is last)
@@ -62,13 +63,17 @@ def _lines(derivation: Derivation, decimals: int | None, last: bool) -> list[str
     return lines
 
 
-def _copy(derivation: Derivation, decimals: int | None) -> None:
-    popover = st.popover("Copy", icon=":material/content_copy:", key="copy", on_change="rerun")
-    if popover.open:
-        with popover:
-            st.latex(derivation.to_latex(decimals))
-            st.code(derivation.text(decimals), language=None, wrap_lines=True)
-            st.code(derivation.to_latex(decimals), language="latex", wrap_lines=True)
+@st.dialog("Where does this number come from?", width="large")
+def _copy(chain: list[Derivation], decimals: int | None) -> None:
+    """The whole arithmetic as text and as LaTeX, each with a button that copies it."""
+    shown, written = st.columns(2)
+    latex = aligned(chain, decimals)
+    with shown:
+        st.latex(latex)
+    with written:
+        lines = "\n".join(derivation.text(decimals) for derivation in chain)
+        st.code(lines, language=None, wrap_lines=True)
+        st.code(latex, language="latex", wrap_lines=True)
 
 
 def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:

@@ -205,6 +205,39 @@ def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> No
     assert "q_league · k_major" in driver.explanation()
 
 
+@pytest.mark.parametrize("height", [720, 900])
+def test_the_whole_arithmetic_can_be_copied_and_is_in_sight(again: Driver, height: int) -> None:
+    page = again.page
+    page.set_viewport_size({"width": 1440, "height": height})
+    again.click_matrix("head_1", "attention", 1, 2)
+    again.press("Copy")
+    dialog = page.get_by_role("dialog")
+    box = dialog.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= height
+    assert dialog.locator(".katex-display").is_visible()
+    text, latex = dialog.locator("[data-testid=stCode]").all()
+    copied = []
+    for code in (text, latex):
+        code.hover()
+        code.get_by_role("button").click()
+        copied.append(page.evaluate("() => navigator.clipboard.readText()"))
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    again.wait_idle()
+    lines = copied[0].splitlines()
+    assert [line.split(" = ")[0] for line in lines] == [
+        "q_league · k_baseball",
+        "S[league, baseball] / √d_k",
+        "e^(S′[league, baseball] − m) / Σ e^(s′_league − m)",
+    ]
+    assert [line.split(" = ")[-1] for line in lines] == [
+        f"{n} (head 2)" for n in ("2.27", "1.60", "0.47")
+    ]
+    assert copied[1].startswith(r"\begin{aligned}")
+    assert copied[1].count("&=") == 9
+
+
 def test_chosen_cell_survives_an_edit(again: Driver) -> None:
     again.click_matrix("head_1", "scores", 2, 1)
     again.type_cell("w_q_1", 0, 0, "1")

@@ -27,6 +27,7 @@ from attnviz import (
     scaled_dot_product_attention,
 )
 from attnviz.core import CHOICES, TABLES, edit
+from attnviz.core.derivation import aligned
 from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Neg, Sub, Sum
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
@@ -448,6 +449,21 @@ def test_walkthrough_softmax_shows_maximum_powers_sum_and_quotient() -> None:
     assert "0.8025 − 1.605" in steps[0]
     assert steps[1:] == ("1 / (0.4482 + 0.6934 + 1)", "1 / 2.1416", "0.4669")
     assert derivation.note.startswith("m is the largest score of the row.")
+
+
+def test_derivations_stand_under_each_other_in_latex() -> None:
+    trace = run(PRESETS["walkthrough"])
+    latex = aligned([trace.explain(key, 1, 1, 2) for key in ("scores", "scaled")], 2)
+    begin, *rows, end = latex.splitlines()
+    assert (begin, end) == (r"\begin{aligned}", r"\end{aligned}")
+    assert rows[0].endswith(r" &= 0.75 \cdot 0.54 + 1.26 \cdot 1.48 \\")
+    assert rows[1:] == [
+        r"&= 2.27 \\",
+        r"\frac{{S}_{\text{league},\,\text{baseball}}}{\sqrt{d_k}} &= \frac{2.2698}{\sqrt{2}} \\",
+        r"&= \frac{2.2698}{1.41421} \\",
+        "&= 1.60",
+    ]
+    assert balanced(latex)
 
 
 def test_walkthrough_sentences() -> None:
