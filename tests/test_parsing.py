@@ -224,7 +224,7 @@ def test_a_number_never_shows_as_zero_nor_as_another_number(value: float, decima
         (99999.994, "99999.99"),
         (99999.996, "1e5"),
         (-123456.0, "−1.23e5"),
-        (-0.001, "−1e−3"),
+        (-0.00001, "−1e−5"),
         (1.4e-142, "1.4e−142"),
     ],
 )

@@ -176,7 +176,8 @@ def render(node: Expr, fmt: Format, syntax: Syntax = "text", limit: int = MANY_T
     def inner(node: Expr, wrap_sums: bool) -> str:
         text = write(node)
         negative = isinstance(node, Cell | Const) and text.startswith(("-", "−"))
-        compound = isinstance(node, Sum | Sub) or (not latex and isinstance(node, Div))
+        many = isinstance(node, Sum) and len(node.terms) > 1
+        compound = many or isinstance(node, Sub) or (not latex and isinstance(node, Div))
         if negative or (wrap_sums and compound):
             return rf"\left({text}\right)" if latex else f"({text})"
         return text

@@ -20,6 +20,7 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:[.,'’\s_][0-9]{3})+(?:[.,][0-9]
 NOT_FINITE = {"inf", "infinity", "∞", "nan", "none", "null"}
 HOW_TO_TYPE = "Type a number such as 0.5, -3, 1e-3 or 1/3."
 MAX_LENGTH = 2000  # characters of one number; every float64 written out in full has fewer
+MORE = 2  # digits beyond those asked for, before a small number gets an exponent
 _BIG = 1e5  # from here on a fixed number of decimals no longer fits a cell
 
 
@@ -32,8 +33,8 @@ def number_text(x: float) -> str:
 def format_number(x: float, decimals: int | None, *, trim: bool = False) -> str:
     """A number as it is shown, with a true minus sign.
 
-    A number that is not zero never shows as zero: where the decimals do not suffice it is
-    written with an exponent. No SI prefixes, no thousands separators.
+    A number that is not zero never shows as zero: where the decimals do not suffice it gets up
+    to `MORE` digits more, and else an exponent. No SI prefixes, no thousands separators.
 
     Args:
         x: the number.
@@ -49,8 +50,12 @@ def format_number(x: float, decimals: int | None, *, trim: bool = False) -> str:
     if decimals is None:
         text = number_text(x)
     else:
-        text = f"{x:.{decimals}f}"
-        if (x and not text.strip("-0.")) or abs(float(text)) >= _BIG:
+        for digits in range(decimals, decimals + MORE + 1):
+            text = f"{x:.{digits}f}"
+            nothing = x != 0 and not text.strip("-0.")
+            if not nothing:
+                break
+        if nothing or abs(float(text)) >= _BIG:
             mantissa, exponent = f"{x:.{decimals}e}".split("e")
             text = f"{_trimmed(mantissa)}e{int(exponent)}"
         elif trim:

@@ -1,6 +1,6 @@
 """The operations of attention that add, multiply and rearrange."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -296,7 +296,9 @@ class Concat:
         head, col = divmod(index[1], names.values[self.source].shape[2])
         origin = (head, index[0], col)
         note = f"Copied from column {col + 1} of head {head + 1}."
-        return Explanation(names.at(self.source, origin), (names.cell(self.source, origin),), note)
+        symbolic = names.of_head(self.source, origin)
+        cell = replace(names.cell(self.source, origin), label=symbolic[0])
+        return Explanation(symbolic, (cell,), note)
 
     def equation(self, values: Values, head: int) -> Equation:
         heads = range(len(values[self.source]))

@@ -251,6 +251,7 @@ STAGES: tuple[Stage, ...] = (
         axes=("query", "concat"),
         says="{row}, {col}: {value}",
         op=Concat("heads"),
+        adapt=wording.joined,
         formula=("H₁ | H₂ | …", r"[\,H_1 \mid H_2 \mid \dots\,]"),
         formula_columns=("H₁ᵀ over H₂ᵀ …", r"[\,H_1 \mid H_2 \mid \dots\,]^{\top}"),
         what="The outputs of the heads are put side by side, head 1 first.",

@@ -18,7 +18,7 @@ from attnviz.core.numbers import format_number
 from attnviz.core.op import Index, Values
 from attnviz.core.ops import Given
 from attnviz.core.stages import STAGES, TABLES, Stage, Table
-from attnviz.core.text import unique_labels
+from attnviz.core.text import SUBSCRIPTS, unique_labels
 
 _EXCHANGED = {"row": "column", "column": "row"}
 _STAGE_BY_KEY = {stage.key: stage for stage in STAGES}
@@ -199,20 +199,26 @@ class Trace:
         symbol, _, places = self._places(key, index)
         return Cell(key, index, float(self[key][index]), f"{symbol}[{', '.join(places)}]")
 
-    def at(self, names: str, index: Index) -> tuple[str, str]:
+    def of_head(self, names: str, index: Index) -> tuple[str, str]:
+        """A cell in symbols with its head: H₁[league, d0]."""
+        return self.at(names, index, str(index[0] + 1))
+
+    def at(self, names: str, index: Index, head: str = "") -> tuple[str, str]:
         """A cell in symbols: S[league, major]."""
-        symbol, latex, places = self._places(self.values.pick(names) or names, index)
+        symbol, latex, places = self._places(self.values.pick(names) or names, index, head)
         below = r",\,".join(map(latex_text, places))
         return f"{symbol}[{', '.join(places)}]", f"{latex}_{{{below}}}"
 
-    def _places(self, key: str, index: Index) -> tuple[str, str, list[str]]:
+    def _places(self, key: str, index: Index, head: str = "") -> tuple[str, str, list[str]]:
         """The symbol of an array as text and LaTeX, and the names of a cell's row and column."""
         info = self.info(key)
+        symbol, latex = info.symbol + head.translate(SUBSCRIPTS), f"{{{info.latex}}}"
+        latex = f"{{{latex}_{{{head}}}}}" if head else latex
         picked = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
         picked = picked[self.axes(key)[0] in ("head", "kv_head") :]
         if self.columns_first and len(picked) == 2:
-            return f"{info.symbol}ᵀ", rf"{{{info.latex}}}^{{\top}}", picked[::-1]
-        return info.symbol, f"{{{info.latex}}}", picked
+            return f"{symbol}ᵀ", rf"{latex}^{{\top}}", picked[::-1]
+        return symbol, latex, picked
 
     def row(self, names: str, index: Index) -> tuple[str, str]:
         """A whole row in symbols: q_league."""

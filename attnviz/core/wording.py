@@ -9,8 +9,10 @@ from attnviz.core.op import Values
 from attnviz.core.ops import MatMul
 from attnviz.core.positions import POSITIONS
 from attnviz.core.stage import Stage, Table
+from attnviz.core.text import SUBSCRIPTS
 
 Rows = Mapping[str, Table]
+MOST_NAMED = 3  # heads that are all named in a formula
 
 
 def _named(names: str, values: Values, rows: Rows) -> tuple[str, str]:
@@ -99,6 +101,21 @@ def normalised(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
         "what": kind.what,
         "why": kind.warning or stage.why,
         "colour": kind.colour,
+    }
+
+
+def joined(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
+    """The formula with as many heads as there are; of many the first two and the last."""
+    count = len(values[stage.op.inputs(values)[0]])
+    shown = [str(head + 1) for head in range(count)]
+    if count > MOST_NAMED:
+        shown[2:-1] = ["…"]
+    text = [head if head == "…" else f"H{head.translate(SUBSCRIPTS)}" for head in shown]
+    turned = [head if head == "…" else f"{head}ᵀ" for head in text]
+    latex = r" \mid ".join(r"\dots" if head == "…" else f"H_{{{head}}}" for head in shown)
+    return {
+        "formula": (" | ".join(text), rf"[\,{latex}\,]"),
+        "formula_columns": (" over ".join(turned), rf"[\,{latex}\,]^{{\top}}"),
     }
 
 

@@ -36,7 +36,7 @@ class _Unnamed:
     def at(self, names: str, index: Index) -> tuple[str, str]:
         return "", ""
 
-    row = column = at
+    of_head = row = column = at
 
     def labels(self, names: str) -> tuple[tuple[str, ...], ...]:
         return self.trace.labels(names)

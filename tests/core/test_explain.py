@@ -32,6 +32,7 @@ from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Neg, Sub, 
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
 from attnviz.core.positions import POSITIONS
+from attnviz.core.text import SUBSCRIPTS
 from tests import oracle
 from tests.core.support import random_arrays, random_params
 
@@ -408,6 +409,39 @@ def test_a_concatenated_cell_says_from_where_it_was_copied() -> None:
     assert note == "Copied from column 2 of head 2."
 
 
+@pytest.mark.parametrize(
+    ("heads", "text", "columns", "latex"),
+    [
+        (1, "H₁", "H₁ᵀ", r"[\,H_{1}\,]"),
+        (2, "H₁ | H₂", "H₁ᵀ over H₂ᵀ", r"[\,H_{1} \mid H_{2}\,]"),
+        (3, "H₁ | H₂ | H₃", "H₁ᵀ over H₂ᵀ over H₃ᵀ", r"[\,H_{1} \mid H_{2} \mid H_{3}\,]"),
+        (
+            12,
+            "H₁ | H₂ | … | H₁₂",
+            "H₁ᵀ over H₂ᵀ over … over H₁₂ᵀ",
+            r"[\,H_{1} \mid H_{2} \mid \dots \mid H_{12}\,]",
+        ),
+    ],
+)
+def test_the_heads_that_are_put_together_are_named(
+    heads: int, text: str, columns: str, latex: str
+) -> None:
+    trace = run(edit.resize(PRESETS["walkthrough"], n_heads=heads)[0])
+    concat = next(stage for stage in trace.stages if stage.key == "concat")
+    assert concat.formula == (text, latex)
+    assert concat.formula_columns == (columns, latex + r"^{\top}")
+    derivation = trace.explain("concat", row=1, col=2 * heads - 1)
+    label = f"H{str(heads).translate(SUBSCRIPTS)}[league, d1]"
+    assert (derivation.symbolic, derivation.operands[0].label) == (label, label)
+
+
+def test_the_weight_of_a_lone_token_is_no_sum() -> None:
+    trace = run(edit.set_text(PRESETS["walkthrough"], "one")[0])
+    first, *rest = trace.explain("attention", 0).steps(2)
+    assert first.count("(") == 2  # those of the powers
+    assert rest == ["1 / 1", "1.00"]
+
+
 def test_where_a_cell_of_x_comes_from() -> None:
     scenario, _ = edit.set_text(PRESETS["walkthrough"], "major hello league")
     scenario, _ = edit.set_cells(scenario, "x", {(2, 1): 7.0})
@@ -433,7 +467,7 @@ WALKTHROUGH_LINES = {
     ("heads", 0, 1, 0): (
         "a_league · V[:, d0] = 0.23808·0.39 + 0.35487·0.41 + 0.40705·0.78 = 0.5558 (head 1)"
     ),
-    ("concat", None, 0, 2): "H[major, d0] = 0.7355",
+    ("concat", None, 0, 2): "H₂[major, d0] = 0.7355",
 }
 
 

@@ -21,7 +21,7 @@ class _Bare:
     def at(self, names: str, index: Index) -> tuple[str, str]:
         return _NOTHING
 
-    row = column = at
+    of_head = row = column = at
 
     def labels(self, names: str) -> tuple[tuple[str, ...], ...]:
         return self.trace.labels(names)
