@@ -35,7 +35,8 @@ def differences(a: Scenario, b: Scenario) -> tuple[str, ...]:
     for mine, theirs in ((a.sizes, b.sizes), (a.config, b.config)):
         for item in fields(mine):
             pair = getattr(mine, item.name), getattr(theirs, item.name)
-            if pair[0] != pair[1]:
+            follows = item.name == "d_out" and a.params.w_o is b.params.w_o is None
+            if pair[0] != pair[1] and not follows:
                 choice = CHOICES.get(item.name)
                 said = " → ".join(_choice(choice, value) for value in pair)
                 found.append(f"{choice.label if choice else item.name}: {said}")

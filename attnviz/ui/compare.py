@@ -91,13 +91,19 @@ def _pin_partner() -> None:
 
 
 def _ready(name: str) -> None:
-    """Set both sides of a ready-made comparison; what is shown is B."""
+    """Set both sides of a ready-made comparison; what is shown is B.
+
+    One after another they begin with the same scenario, so that none shows what another changed.
+    """
     now, ready = state.session(), COMPARISONS[name]
+    start = now.scenario
+    if now.ready is not None and start.same(now.ready[1]):
+        start = now.ready[0]
     now.quiet()
     try:
-        a = ready.a(now.scenario)
+        a, b = ready.a(start), ready.b(start)
         pinned = (a, run(a))
-        now.take((ready.b(now.scenario), ready.says))
-        now.pinned = pinned
+        now.take((b, ready.says))
+        now.pinned, now.ready = pinned, (start, b)
     except AttnvizError as error:
         now.refused = str(error)

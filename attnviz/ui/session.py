@@ -79,6 +79,7 @@ class Session:
         revealed: how many rows of the step's result are shown, None for all.
         token: the token whose rows are marked and read out.
         pinned: the scenario to compare with, and its computation.
+        ready: what the last ready-made comparison began with, and its B.
         linked, linked_pinned: a scenario and its part of the address.
         address: what stands in the address bar, and since when; shown_as: what the page gives.
         uploads: how many files were taken; each begins its field anew.
@@ -107,6 +108,7 @@ class Session:
     revealed: int | None = None
     token: int | None = None
     pinned: tuple[Scenario, Trace] | None = None
+    ready: tuple[Scenario, Scenario] | None = None
     linked: tuple[Scenario, dict[str, str]] | None = None
     linked_pinned: tuple[Scenario, dict[str, str]] | None = None
     address: dict[str, str] | None = None

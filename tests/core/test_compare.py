@@ -17,6 +17,13 @@ def test_the_same_scenario_has_no_differences() -> None:
     assert differences(START, START) == ()
 
 
+def test_a_width_that_follows_from_the_heads_is_no_difference_of_its_own() -> None:
+    start = PRESETS["search"]
+    one, two = (edit.resize(start, n_heads=count, n_kv_heads=None)[0] for count in (1, 2))
+    assert one.sizes.d_out != two.sizes.d_out
+    assert differences(one, two) == ("n_heads: 1 → 2",)
+
+
 def test_differences_name_table_head_and_count() -> None:
     cells = {(0, 0, 0): 1.0, (0, 1, 0): 5.0, (0, 2, 1): 7.0}
     other, _ = edit.set_cells(START, "w_q", cells)

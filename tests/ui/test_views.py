@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -156,6 +157,29 @@ def test_ready_made_comparisons(app: AppTest, name: str) -> None:
         app.segmented_control(key="compared").set_value(stage.key)
         go(app)
         assert [key for key in charts(app) if key.startswith("compare_")]
+
+
+def test_ready_made_comparisons_do_not_build_on_each_other(app: AppTest) -> None:
+    open_view(app, "Compare")
+    edit(app, "w_q_1", {0: {"d0": "9"}})
+    start = scenario(app)
+    said = {
+        "scale": "scale: 1/√d_k → 1",
+        "heads": "n_heads: 1 → 2",
+        "repeat": "tokens: major league baseball → major league baseball major",
+    }
+    for name in ("scale", "heads", "repeat", "repeat", "scale"):
+        app.selectbox(key="ready").set_value(name)
+        go(app)
+        lines = re.findall(r'class="difference">([^<]*)<', words(app))
+        assert lines == [said[name]]
+        pinned, b = app.session_state["attnviz"].pinned[0], scenario(app)
+        assert pinned.same(COMPARISONS[name].a(start))
+        assert b.same(COMPARISONS[name].b(start))
+    edit(app, "w_k_1", {0: {"d0": "7"}})
+    app.selectbox(key="ready").set_value("heads")
+    go(app)
+    assert scenario(app).config.scale == 1.0  # what a person made of B is where the next begins
 
 
 def test_heads_at_a_glance(app: AppTest) -> None:
