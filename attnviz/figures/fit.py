@@ -7,7 +7,7 @@ from attnviz.figures.blocks import Parts
 from attnviz.figures.labels import text_width
 from attnviz.figures.panel import Panel
 from attnviz.figures.places import label_width, widest_label
-from attnviz.figures.view import PROJECTOR, Sizes, View
+from attnviz.figures.view import PAGE, PROJECTOR, Sizes, View
 
 HALL_ROW = 50  # px of a row of cells from which on a picture is meant for a hall
 HALL_HEIGHT, PAGE_HEIGHT = 600, 640
@@ -83,6 +83,8 @@ def choices(parts: Parts, view: View, tokens: int) -> Iterator[Cells]:
         planned = (sizes.row * 2.0, sizes.row * 1.1)
         small = (sizes.row * 1.5, sizes.row * 0.85)
         plans = [(planned, sizes.cell), (small, sizes.small_cell)]
+        if sizes.small_cell > PAGE.small_cell:
+            plans.append(((PAGE.row * 1.5, PAGE.row * 0.85), PAGE.small_cell))
     for numbered in _numbered(parts):
         shown = [panel for panel, texts in zip(panels, numbered, strict=True) if texts]
         many = sum(panel.values.size for panel in shown) > view.max_text_cells

@@ -493,6 +493,14 @@ def test_numbers_fit_their_cells(name: str, view: View, tokens_as: str) -> None:
             assert size * 1.2 <= (bottom - top) / n_rows, key
 
 
+@pytest.mark.parametrize(("count", "size"), [(5, 20), (6, 13)])
+def test_on_a_page_numbers_get_smaller_before_they_leave(count: int, size: int) -> None:
+    view = View(sizes=LARGE, width=1144)
+    spec = equation(traced(words(count)), "attention", 0, view)
+    assert len(cell_texts(spec)) == len(maps(spec)) == 4
+    assert {text["textfont"]["size"] for text in cell_texts(spec)} == {size}
+
+
 def test_numbers_leave_the_cells_of_many_tokens() -> None:
     spec = equation(traced(words(13)), "scores", 0, HALL)
     assert cell_texts(spec) == []
