@@ -7,12 +7,15 @@ from attnviz.core.compare import differences
 from attnviz.core.presets import GALLERY
 from attnviz.core.ready import COMPARISONS
 from attnviz.core.trace import Trace
-from attnviz.figures import difference_picture
+from attnviz.figures import PAGE, Sizes, difference_picture
 from attnviz.ui import state
 from attnviz.ui.parts import chart, escape_label, line
+from attnviz.ui.session import ROOMY_TOKENS
 
 READY_WIDTH = 300  # px
 MAX_LISTED = 12
+ABOVE_PX, AROUND_PX, ROW_PX = 330, 140, 1000  # above the pictures, around cells, of a row
+MAX_SCALE = 1.5
 
 
 def compare(trace: Trace, heads: list[int]) -> None:
@@ -45,12 +48,24 @@ def compare(trace: Trace, heads: list[int]) -> None:
     more = len(found) - MAX_LISTED
     lines = [*found[:MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]
     st.html("".join(line("difference", text) for text in lines))
-    for head in heads if trace.has_heads(key) else [0]:
+    shown = heads if trace.has_heads(key) else [0]
+    view = state.view(sizes=_sizes(trace, len(shown)))
+    for head in shown:
         chart(
             f"compare_{head}",
-            difference_picture(before, trace, key, head, state.view()),
+            difference_picture(before, trace, key, head, view),
             f"A, B and their difference, {state.head_name(head)}",
         )
+
+
+def _sizes(trace: Trace, n_pictures: int) -> Sizes:
+    """As large as there is room for the pictures of few words."""
+    (width, height), n_tokens = state.session().room, len(trace.tokens)
+    if max(n_tokens, len(trace.key_tokens)) > ROOMY_TOKENS:
+        return PAGE
+    needed = n_pictures * (AROUND_PX + n_tokens * PAGE.row)
+    factor = min((height - ABOVE_PX) / needed, width / ROW_PX, MAX_SCALE)
+    return PAGE.scaled(max(1.0, factor))
 
 
 def _partner() -> str:

@@ -8,13 +8,15 @@ import streamlit as st
 from attnviz.core.heads import CAUTION, summaries
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
-from attnviz.figures import flow
+from attnviz.figures import PAGE, flow
 from attnviz.figures.labels import cut
 from attnviz.ui import state
+from attnviz.ui.heads import MAX_WORDS
 from attnviz.ui.parts import chart, line, table
 
 MAX_ENTROPIES = 24  # queries whose entropy is written one by one
 COLUMNS, GAP = (1, 1), 16
+PLAIN_PX, MAX_SCALE = 1000, 1.5  # width from which on few words are larger, and how much
 
 
 def glance(trace: Trace, heads: list[int]) -> None:
@@ -22,6 +24,8 @@ def glance(trace: Trace, heads: list[int]) -> None:
     left, right = st.columns(COLUMNS, gap="medium")
     with left:
         view = state.view()
+        if max(len(trace.tokens), len(trace.key_tokens)) <= MAX_WORDS:
+            view = replace(view, sizes=PAGE.scaled(min(max(1.0, view.width / PLAIN_PX), MAX_SCALE)))
         view = replace(view, width=int(view.width * COLUMNS[0] / sum(COLUMNS)) - GAP)
         chart("flow", flow(trace, heads, view, token=state.session().token), "Attention as lines")
     with right:

@@ -13,8 +13,13 @@ MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
 TABLES_WIDTH, HEADS_WIDTH, WORDS_WIDTH = 142, 130, 180  # px
 
 
-def choose_heads(trace: Trace) -> list[int]:
-    """Let a person choose; gives the heads that are shown in full."""
+def choose_heads(trace: Trace, *, one: bool = False) -> list[int]:
+    """Let a person choose; gives the heads that are shown in full.
+
+    Args:
+        trace: the computation.
+        one: whether only one head is shown at a time; all heads come back where there is room.
+    """
     n_heads = len(trace["attention"])
     names = [state.ALL_HEADS, *map(state.head_name, range(n_heads))]
     all_of_them = roomy(trace)
@@ -23,19 +28,37 @@ def choose_heads(trace: Trace) -> list[int]:
         state.show("heads", start)
     state.show("roomy", all_of_them)
     state.show("usual_heads", start)
-    key = state.once("heads", start)
+    key, now = state.once("heads", start), state.session()
+    place = names.index(state.setting(key))
+    if place and one and now.head != place - 1:
+        now.look_at(place - 1)
+    if one:
+        names = names[1:]
+        key = state.show("one_head", names[now.head])
+    on_change = state.turn_to_head if one else None
     if n_heads <= MAX_TABS:
-        chosen = st.segmented_control(
-            "Heads", names, key=key, label_visibility="collapsed", required=True
+        st.segmented_control(
+            "Heads",
+            names,
+            key=key,
+            label_visibility="collapsed",
+            required=True,
+            on_change=on_change,
         )
     else:
-        chosen = st.selectbox(
-            "Heads", names, key=key, label_visibility="collapsed", width=HEADS_WIDTH
+        st.selectbox(
+            "Heads",
+            names,
+            key=key,
+            label_visibility="collapsed",
+            width=HEADS_WIDTH,
+            on_change=on_change,
         )
-    place = names.index(str(chosen))
+    if one:
+        return [now.head]
     if not place:
         return list(range(n_heads))
-    state.session().look_at(place - 1)
+    now.look_at(place - 1)
     return [place - 1]
 
 

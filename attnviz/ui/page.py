@@ -94,7 +94,8 @@ def explored(trace: Trace) -> None:
             label_visibility="collapsed",
             required=True,
         )
-        heads, draw = choose_heads(trace), VIEWS[str(view)]
+        draw = VIEWS[str(view)]
+        heads = choose_heads(trace, one=draw is step_by_step)
         tables = []
         if draw in WITH_TABLES:
             tables = editors.shown(trace, choose_table_head(trace, heads))

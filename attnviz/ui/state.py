@@ -328,6 +328,15 @@ def next_head() -> None:
     now.go_to(now.step, now.head + 1)
 
 
+def turn_to_head() -> None:
+    """Open the same place of the head that was chosen."""
+    name = setting("one_head")
+    now = session()
+    now.go_to(now.step, int(name.removeprefix(HEAD)) - 1)
+    if setting("heads") != ALL_HEADS:
+        show("heads", name)
+
+
 def reveal() -> None:
     """Show one row more of the step's result."""
     session().reveal()

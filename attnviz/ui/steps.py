@@ -4,14 +4,17 @@ import streamlit as st
 
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.figures import LARGE, PROJECTOR, Marks, View, equation
+from attnviz.figures import LARGE, PROJECTOR, Marks, Sizes, View, equation
 from attnviz.figures.labels import cut
 from attnviz.ui import state
 from attnviz.ui.explain import arithmetic, explanation
 from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
+from attnviz.ui.session import ROOMY_TOKENS
 
 COLUMNS = (2, 3)  # what happens and why, and where a number comes from
-HALL_HEIGHT = 1080  # px that the projector's sizes are made for
+HALL_WIDTH, HALL_HEIGHT = 1872, 1080  # px that the projector's sizes are made for
+HALL_PICTURE, AROUND_PX = 600, 420  # px of its picture, and of all else on the page of a step
+AS_IN_HALL = 0.75  # of those sizes; below, a step on the page has letters of its own
 SMALLER = 0.95  # of it; below, letters are made smaller too
 STRONG = "high contrast"  # the palette for washed-out projectors
 MAX_CHIPS = 12  # with more words, only those that the cell is about
@@ -21,8 +24,6 @@ KEYS = "← → step · Shift + arrows cell · H head · Space reveal a row · E
 def step_by_step(trace: Trace, heads: list[int]) -> None:
     """The view of one stage."""
     now = state.session()
-    if len(heads) == 1 and now.head != heads[0]:
-        now.look_at(heads[0])
     stage = trace.stages[now.step]
     with st.container(horizontal=True, vertical_alignment="center", key="rail", gap="xsmall"):
         _step_buttons(trace)
@@ -42,13 +43,21 @@ def step_by_step(trace: Trace, heads: list[int]) -> None:
         line("step-what", trace.in_words(stage.what)),
         line("step-why", trace.in_words(stage.why)),
     )
-    view = state.view(sizes=LARGE)
+    view = state.view(sizes=_sizes(trace))
     _picture(trace, stage, view)
     left, right = st.columns(COLUMNS, gap="medium")
     with left:
         block(*words, key="step_words")
     with right:
         explanation(trace, view.decimals)
+
+
+def _sizes(trace: Trace) -> Sizes:
+    """Of a step on the page: as for a hall where a large window has room for it."""
+    width, height = state.session().room
+    factor = min(width / HALL_WIDTH, (height - AROUND_PX) / HALL_PICTURE)
+    few = max(len(trace.tokens), len(trace.key_tokens)) <= ROOMY_TOKENS
+    return PROJECTOR.scaled(min(factor, 1.0)) if few and factor >= AS_IN_HALL else LARGE
 
 
 def present(trace: Trace) -> None:

@@ -131,7 +131,7 @@ class Driver:
         size = self.page.evaluate(
             """([chart, key]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
-              const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta[0] === key);
+              const t = gd._fullData.find((t) => t.type === 'heatmap' && t.meta?.[0] === key);
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               return {width: x.d2p(t.dx) - x.d2p(0), height: y.d2p(t.dy) - y.d2p(0)};
@@ -157,7 +157,8 @@ class Driver:
             """([chart, key, row, column, nth]) => {
               const gd = document.querySelector(`.st-key-chart_${chart} .js-plotly-plot`);
               gd.scrollIntoView({block: 'center'});
-              const t = gd._fullData.filter((t) => t.type === 'heatmap' && t.meta[0] === key)[nth];
+              const isShown = (t) => t.type === 'heatmap' && t.meta?.[0] === key;
+              const t = gd._fullData.filter(isShown)[nth];
               const x = gd._fullLayout[t.xaxis.replace('x', 'xaxis')];
               const y = gd._fullLayout[t.yaxis.replace('y', 'yaxis')];
               const box = gd.getBoundingClientRect();

@@ -124,6 +124,28 @@ def test_texts_of_the_views_can_be_read(
         assert overlapping([t for t in texts if t["chart"] == chart]) == [], chart
 
 
+def test_the_views_fill_a_large_window(open_app: Callable[..., Driver]) -> None:
+    driver = open_app(*HALL)
+    for view, chart, width in (
+        ("Step by step", "step", 100),
+        ("Compare", "compare_1", 85),
+        ("Heads", "flow", 0),
+    ):
+        driver.open_view(view)
+        if view == "Compare":
+            driver.press("Pin this as A")
+        if width:
+            assert driver.cell_size(chart, "attention")["width"] >= width
+        texts = [t for t in driver.texts() if t["chart"]]
+        for name in {t["chart"] for t in texts}:
+            assert overlapping([t for t in texts if t["chart"] == name]) == [], (view, name)
+        scrolled = driver.page.evaluate(
+            "() => { const m = document.querySelector('[data-testid=stMain]');"
+            " return m.scrollHeight - m.clientHeight; }"
+        )
+        assert scrolled <= 1, view
+
+
 def test_an_edit_is_compared_with_what_was_pinned(driver: Driver) -> None:
     driver.open_view("Compare")
     driver.press("Pin this as A")

@@ -97,7 +97,7 @@ def test_place_and_settings_are_in_the_address(app: AppTest) -> None:
     assert now.chosen.key == "scores"
     assert (now.head, now.token) == (0, 1)
     assert back.segmented_control(key="view").value == "Step by step"
-    assert back.segmented_control(key="heads").value == "head 1"
+    assert back.segmented_control(key="one_head").value == "head 1"
     assert back.selectbox(key="decimals").value == "4"
     assert back.radio(key="tokens_as").value == "columns"
     assert parts(back) == parts(app)

@@ -103,6 +103,27 @@ def test_the_step_keeps_its_head_and_the_next_one_can_be_had(app: AppTest) -> No
     assert [key for key in charts(app) if key.startswith("head_0")]
 
 
+def test_steps_show_one_head_and_name_it(app: AppTest) -> None:
+    open_view(app, "Step by step")
+    choice = app.segmented_control(key="one_head")
+    assert choice.options == ["head 1", "head 2"]
+    assert choice.value == "head 2"
+    choice.set_value("head 1")
+    go(app)
+    assert "Attention weights, head 1" in words(app)
+    assert app.session_state["attnviz"].chosen.index == (0, 1, 2)
+    open_view(app, "Explore")
+    assert app.segmented_control(key="heads").value == "all heads"
+    app.segmented_control(key="heads").set_value("head 2")
+    go(app)
+    open_view(app, "Step by step")
+    assert "Attention weights, head 2" in words(app)
+    app.segmented_control(key="one_head").set_value("head 1")
+    go(app)
+    open_view(app, "Explore")
+    assert app.segmented_control(key="heads").value == "head 1"
+
+
 def test_presenting_shows_one_step_and_no_tables(app: AppTest) -> None:
     press(app, "present")
     assert list(charts(app)) == [key for key in charts(app) if key.startswith("step")]
