@@ -33,6 +33,7 @@ from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
 from attnviz.core.positions import POSITIONS
 from attnviz.core.text import SUBSCRIPTS
+from attnviz.files.exports.bare import tree
 from tests import oracle
 from tests.core.support import random_arrays, random_params
 
@@ -296,6 +297,43 @@ def test_every_cell_is_explained_by_what_it_is_made_of(name: str, config: str, k
         assert (derivation.stage, derivation.index) == (key, index)
         assert derivation.terms
         assert not problems(case.trace, derivation, case.arithmetic(key, index)), index
+
+
+def differs(name: str, config: str, key: str) -> bool:
+    """Whether an array is another one than with the first configuration of its preset."""
+    first = example(name, FEW[0]).trace if name in PRESETS else None
+    return (
+        config in ("", FEW[0])
+        or first is None
+        or key not in first
+        or not np.array_equal(first[key], example(name, config).trace[key])
+    )
+
+
+SAMPLED = [
+    case
+    for case in CASES
+    if differs(*case.values)
+    and len(list(example(*case.values[:2]).cells(case.values[2])))
+    < example(*case.values[:2]).trace[case.values[2]].size
+]
+
+
+@pytest.mark.parametrize(("name", "config", "key"), SAMPLED)
+def test_every_cell_of_a_large_array_has_its_total_and_its_operands(
+    name: str, config: str, key: str
+) -> None:
+    """Without words, which take most of the time."""
+    case = example(name, config)
+    trace, array = case.trace, case.trace[key]
+    stage = next(stage for stage in trace.stages if stage.key == key)
+    for index in np.ndindex(array.shape):
+        node, expected = tree(trace, stage, index), case.arithmetic(key, index)
+        cell = float(array[index])
+        size = max(abs(product) for _, _, product in expected.terms)
+        assert close(node.value, cell, size), index
+        assert close(expected.total, cell, size), index
+        assert {(leaf.key, leaf.index) for leaf in leaves(node)} == expected.operands, index
 
 
 @pytest.mark.parametrize(("name", "config", "key"), CASES)
