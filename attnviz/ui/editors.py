@@ -8,10 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.core.arrays import Array
+from attnviz.core.expr import Cell
 from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
+from attnviz.figures import Marks
 from attnviz.figures.labels import cut
 from attnviz.figures.panel import axis_word
 from attnviz.tables import to_frame
@@ -126,16 +128,52 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
     return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
-def editor_row(tables: list[Grid]) -> None:
-    """The tables side by side; where they do not fit, they wrap."""
+def editor_row(tables: list[Grid], marked: Marks) -> None:
+    """The tables side by side; where they do not fit, they wrap. Marked cells are outlined."""
     rules = []
     for place, grid in enumerate(tables, 1):
         px = grid.width
         size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
-        rules.append(f".st-key-tables > :nth-child({place}) {{ {size} }}")
+        rules += [f".st-key-tables > :nth-child({place}) {{ {size} }}", _outline(grid, marked)]
     st.html(f"<style>{' '.join(rules)}</style>")
     for grid in tables:
         _editor(grid)
+
+
+def _outline(grid: Grid, marked: Marks) -> str:
+    """The rule that outlines a table's part of the arithmetic, where no part of it is scrolled.
+
+    The grid is a canvas, so the place is computed: columns share equally what they are wider
+    than they need.
+    """
+    keys = dict.fromkeys(cell.key for cell in marked.operands)
+    inks = dict(zip(keys, ("query", "key", "value"), strict=False))
+    start = () if grid.head is None else (grid.head,)
+
+    def own(cell: Cell | None) -> bool:
+        return cell is not None and cell.key == grid.table and cell.index[: len(start)] == start
+
+    cells = [cell for cell in marked.operands if own(cell)]
+    if own(marked.cell):
+        cells = [cell for cell in (marked.cell,) if cell]
+    if not cells or len(grid.rows) > grid.n_rows or grid.width >= grid.most:
+        return ""
+    places = [(0, *cell.index[len(start) :])[-2:] for cell in cells]
+    rows, columns = (sorted(axis) for axis in zip(*places, strict=True))
+    if state.setting("tokens_as") == "columns":
+        rows, columns = columns, rows
+    widths, spare = grid.widths, f"(100% - {grid.index_width + sum(grid.widths) + 2}px)"
+
+    def across(first: int, last: int) -> str:
+        return f"{sum(widths[first:last])}px + {spare} * {(last - first) / len(widths):.4f}"
+
+    first, end = columns[0], columns[-1] + 1
+    return (
+        f".st-key-{grid.key}::after {{ left: calc({grid.index_width + 1}px + {across(0, first)}); "
+        f"width: calc({across(first, end)}); top: {HEADER_HEIGHT + rows[0] * ROW_HEIGHT}px; "
+        f"height: {(rows[-1] - rows[0] + 1) * ROW_HEIGHT}px; "
+        f"border-color: var(--ink-{inks.get(grid.table, 'text')}); display: block; }}"
+    )
 
 
 def _editor(grid: Grid) -> None:

@@ -16,7 +16,7 @@ from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
 from attnviz.ui.heads import choose_heads, choose_table_head, choose_token, readings
-from attnviz.ui.parts import line, row, span
+from attnviz.ui.parts import line, marks, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
@@ -109,7 +109,7 @@ def explored(trace: Trace) -> None:
         st.html(line("warning", warning))
     if tables:
         with st.container(horizontal=True, gap="xsmall", key="tables"):
-            editors.editor_row(tables)
+            editors.editor_row(tables, marks(trace))
     draw(trace, heads)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.driver import Driver
 
@@ -236,6 +237,30 @@ def test_the_whole_arithmetic_can_be_copied_and_is_in_sight(again: Driver, heigh
     ]
     assert copied[1].startswith(r"\begin{aligned}")
     assert copied[1].count("&=") == 9
+
+
+def test_the_parts_of_tables_that_a_number_is_made_of_are_outlined(again: Driver) -> None:
+    again.type_cell("w_q_1", 1, 0, "0.123456789")  # columns of different widths
+    again.click_matrix("head_1", "q", 1, 1)
+    for table, first, last in (("x", (1, 0), (1, 3)), ("w_q_1", (0, 1), (3, 1))):
+        left, top, width, height = again.page.evaluate(
+            """(table) => {
+              const box = document.querySelector(`[class*="st-key-edit_${table}"]`);
+              const { left, top } = box.getBoundingClientRect();
+              const s = getComputedStyle(box, '::after');
+              const [x, y, w, h] = [s.left, s.top, s.width, s.height].map(parseFloat);
+              return [left + x, top + y, w, h];
+            }""",
+            table,
+        )
+        grid = again.grid(table).bounding_box()
+        assert abs(left + width - grid["x"] - grid["width"]) <= 3
+        corners = {first: (left + 12, top + 12), last: (left + width - 12, top + height - 12)}
+        for (row, column), corner in corners.items():
+            again.click(*corner)
+            chosen = again.grid(table).locator("[role=gridcell][aria-selected=true]").last
+            place = f"glide-cell-{column + 1}-{row}"
+            expect(chosen).to_have_attribute("id", place)
 
 
 def test_chosen_cell_survives_an_edit(again: Driver) -> None:

@@ -124,6 +124,24 @@ def test_steps_show_one_head_and_name_it(app: AppTest) -> None:
     assert app.segmented_control(key="heads").value == "head 1"
 
 
+@pytest.mark.parametrize(
+    ("cell", "outlined"),
+    [
+        ("q.1.1.0", {"x": "query", "w_q_1": "key"}),
+        ("output.0.1", {"w_o": "key"}),
+        ("w_k.1.0.0", {"w_k_1": "text"}),
+        ("x.2.1", {"x": "text"}),
+        ("scores.1.0.0", {}),
+    ],
+)
+def test_tables_outline_what_the_cell_is_made_of(cell: str, outlined: dict[str, str]) -> None:
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.query_params["cell"] = cell
+    go(app)
+    found = re.findall(r"st-key-edit_(\w+)_0::after[^}]*--ink-(\w+)", words(app))
+    assert dict(found) == outlined
+
+
 def test_presenting_shows_one_step_and_no_tables(app: AppTest) -> None:
     press(app, "present")
     assert list(charts(app)) == [key for key in charts(app) if key.startswith("step")]
