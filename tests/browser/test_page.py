@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attnviz import PRESETS, run
 from tests.browser.driver import Driver
 
+TRACE = run(PRESETS["walkthrough"])
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "walkthrough.json").read_text("utf-8"))
 NAMES = {
     "q": "q",
@@ -204,6 +206,21 @@ def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> No
     driver.page.locator(".st-key-back_0 button").first.click()
     driver.wait_idle()
     assert "q_league · k_major" in driver.explanation()
+
+
+def test_a_cell_of_each_stage_opens_its_arithmetic(again: Driver) -> None:
+    for stage in TRACE.stages:
+        if stage.key == "x":  # it is a table
+            continue
+        has_head = TRACE.has_heads(stage.key)
+        row, column = 2, 1
+        again.click_matrix("head_0" if has_head else "joint", stage.key, row, column)
+        expected = TRACE.explain(stage.key, 0 if has_head else None, row, column)
+        said = again.explanation()
+        *steps, result = expected.steps(2)
+        assert " = ".join((expected.symbolic, *steps)) in said, stage.key
+        assert f"= {result}" in said
+        assert expected.title in said
 
 
 @pytest.mark.parametrize("height", [720, 900])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import PRESETS, run
+from attnviz.core import edit
 from tests.browser.driver import Driver
 from tests.browser.test_audit import overlapping, too_faint, too_small
 
@@ -30,6 +31,23 @@ def test_left_and_right_go_from_step_to_step(driver: Driver) -> None:
     assert "major to major: scaled score 0.43" in driver.answer()
     driver.key("ArrowRight")
     assert "major attends to major with 0.26" in driver.answer()
+
+
+def test_keys_walk_all_steps_forward_and_back_over_the_same_numbers(
+    open_app: Callable[..., Driver],
+) -> None:
+    driver = open_app(query="?view=step-by-step&cell=x.1.2")
+    shown = []
+    for key in ["ArrowRight"] * (len(TRACE.stages) - 1) + ["ArrowLeft"] * len(TRACE.stages):
+        place = len(shown) if key == "ArrowRight" else 2 * (len(TRACE.stages) - 1) - len(shown)
+        stage = TRACE.stages[place]
+        assert driver.page.locator(".step-title").inner_text().startswith(stage.title)
+        numbers = driver.matrix("step", stage.key)
+        own = TRACE[stage.key][1] if TRACE.has_heads(stage.key) else TRACE[stage.key]
+        np.testing.assert_array_equal(numbers, own)
+        shown.append(driver.chart("step"))
+        driver.key(key)
+    assert shown == shown[::-1]
 
 
 def test_arrows_in_a_field_move_its_cursor_and_no_step(driver: Driver) -> None:
@@ -154,6 +172,18 @@ def test_an_edit_is_compared_with_what_was_pinned(driver: Driver) -> None:
         "W_Q head 2, row d0, column d0: 0.3 → 0.9"
         in driver.page.locator("[data-testid=stMain]").inner_text()
     )
+    changed = edit.set_cells(PRESETS["walkthrough"], "w_q", {(1, 0, 0): 0.9})[0]
+    b = run(changed)["attention"]
+    for head in range(2):
+        drawn = {
+            part["meta"][-1]: np.array(part["z"], float)
+            for part in driver.chart(f"compare_{head}")
+            if part["type"] == "heatmap"
+        }
+        a = TRACE["attention"][head]
+        np.testing.assert_allclose(drawn["A"], a, atol=1e-12)
+        np.testing.assert_allclose(drawn["B"], b[head], atol=1e-12)
+        np.testing.assert_allclose(drawn["B − A"], b[head] - a, atol=1e-12)
 
 
 def test_a_word_is_marked_everywhere_until_it_is_chosen_again(driver: Driver) -> None:
