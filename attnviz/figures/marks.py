@@ -110,6 +110,30 @@ def rectangles(chosen: BoolArray) -> list[tuple[int, int, int, int]]:
     return found
 
 
+def outlined(trace: Trace, marks: Marks) -> list[Spec]:
+    """What `outlines` and `bold` mark for a cell, for a page that marks its pictures itself.
+
+    Each array has its axes and, for each head with marked cells, the rectangles and their ink.
+    """
+    inks = ("query", "key", "value")
+    colors = dict(zip(dict.fromkeys(cell.key for cell in marks.operands), inks, strict=False))
+    groups: dict[tuple[str, int | None, str], list[tuple[int, ...]]] = {}
+    for cell in (*marks.operands, *filter(None, [marks.cell])):
+        ink = "text" if cell is marks.cell else colors.get(cell.key)
+        has_head = trace.has_heads(cell.key)
+        place = cell.index[has_head:]
+        if ink is not None and len(place) == 2:  # a bias is in no picture
+            groups.setdefault((cell.key, cell.index[0] if has_head else None, ink), []).append(
+                place
+            )
+    found = []
+    for (key, head, ink), places in groups.items():
+        chosen = np.zeros(trace[key].shape[-2:], dtype=np.bool_)
+        chosen[tuple(zip(*places, strict=True))] = True
+        found.append({"key": key, "head": head, "ink": ink, "boxes": rectangles(chosen)})
+    return found
+
+
 def hatching(chosen: BoolArray, ink: Inks, shape: str) -> Spec | None:
     """Cells that have no colour: a hatched ground, in a layer of its own."""
     spans = rectangles(chosen) if chosen.any() else []

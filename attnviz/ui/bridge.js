@@ -3,7 +3,6 @@
 const BOX = '[class*="st-key-chart_"]';
 const GRID = '[class*="st-key-edit_"]';
 const GIVE_UP_MS = 3000;
-const OUTLINED_MS = 2000;
 const SETTLED_MS = 150;
 const OPENED_MS = 300; // by then a grid has opened a cell, if it does
 const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
@@ -12,12 +11,6 @@ const whenIdle = window.requestIdleCallback ?? ((call) => setTimeout(call));
 let send = () => {};
 let chosen = null;
 
-const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
-const heatmaps = (chart) => {
-  const maps = (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
-  return maps.filter((t, at) => nameOf(t.meta) !== nameOf(maps[at - 1]?.meta ?? [])); // one a matrix
-};
-const nameOf = (meta) => meta.join(" ");
 const isTyping = (e) => e.matches("input, textarea, [contenteditable=true]");
 const press = (key) => document.querySelector(`.st-key-${key} button:not(:disabled)`)?.click();
 
@@ -59,49 +52,6 @@ function settle(box, chart) {
   box.querySelectorAll(".attnviz-pick, .attnviz-changed").forEach((mark) => mark.remove());
   if (box.attnvizNumbers) outlineChanges(box, chart);
   box.attnvizNumbers = null;
-}
-
-// What is different from the last picture is outlined for two seconds.
-
-function outlineChanges(box, chart) {
-  let path = "";
-  for (const map of heatmaps(chart)) {
-    const old = box.attnvizNumbers.get(nameOf(map.meta));
-    if (!old || old.length !== map.z.length || old[0].length !== map.z[0].length) continue;
-    const differs = (row, column) =>
-      old[row] && column in old[row] && !Object.is(old[row][column], map.z[row][column]);
-    const at = pixels(box, chart, map);
-    map.z.forEach((cells, row) => cells.forEach((_, column) => {
-      if (!differs(row, column)) return;
-      const { left, top, width, height } = at(row, column);
-      if (!differs(row - 1, column)) path += `M${left} ${top}h${width}`;
-      if (!differs(row + 1, column)) path += `M${left} ${top + height}h${width}`;
-      if (!differs(row, column - 1)) path += `M${left} ${top}v${height}`;
-      if (!differs(row, column + 1)) path += `M${left + width} ${top}v${height}`;
-    }));
-  }
-  if (!path) return;
-  const marks = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  marks.setAttribute("class", "attnviz-changed");
-  marks.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", path);
-  marks.append(line);
-  box.append(marks);
-  setTimeout(() => marks.remove(), OUTLINED_MS);
-}
-
-// Where a cell of a heatmap stands in its box.
-function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0, dx = 1, dy = 1 }) {
-  const axis = (name) => chart._fullLayout[`${name[0]}axis${name.slice(1)}`];
-  const [x, y] = [axis(xaxis), axis(yaxis)];
-  const [outer, inner] = [box.getBoundingClientRect(), chart.getBoundingClientRect()];
-  return (row, column) => ({
-    left: inner.left - outer.left + x._offset + x.d2p(x0 + (column - 0.5) * dx),
-    top: inner.top - outer.top + y._offset + y.d2p(y0 + (row - 0.5) * dy),
-    width: x.d2p(dx) - x.d2p(0),
-    height: y.d2p(dy) - y.d2p(0),
-  });
 }
 
 // Clicks and arrow keys choose a cell.
@@ -279,7 +229,9 @@ function sendPaste(grid, text) {
 function onDrawn(chart) {
   chart.attnvizDrawn = true;
   const box = chart.closest(BOX);
-  if (box) standIn(box);
+  if (!box) return;
+  standIn(box);
+  markChosen(chart);
 }
 
 const plots = document.getElementsByClassName("js-plotly-plot");
@@ -305,7 +257,9 @@ const sizes = new ResizeObserver((entries) => {
   for (const { target, contentRect } of entries) {
     target.attnvizPlaced = contentRect.height > 0;
     const box = target.closest(BOX);
-    if (box) standIn(box);
+    if (!box) continue;
+    standIn(box);
+    markChosen(target);
   }
 });
 // Pictures are laid out for the room that they have; a little more or less they scale.
@@ -348,8 +302,11 @@ function install() {
 export default function ({ setTriggerValue, data }) {
   send = setTriggerValue;
   chosen = data.chosen;
+  marked = data.marked;
+  document.querySelectorAll(".attnviz-pick").forEach((pick) => pick.remove());
   told ||= data.room;
   if (!watchers) install();
+  for (const box of boxes) charts(box).forEach(markChosen);
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());
     document.removeEventListener("keydown", onKey, true);

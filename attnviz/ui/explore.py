@@ -12,6 +12,7 @@ from attnviz.figures import (
     LARGE,
     MAX_TEXT_CELLS,
     PAGE,
+    Marks,
     View,
     cell_count,
     flat,
@@ -25,7 +26,7 @@ from attnviz.figures import (
 )
 from attnviz.ui import state
 from attnviz.ui.explain import explanation
-from attnviz.ui.parts import chart, line, marks
+from attnviz.ui.parts import chart, line
 from attnviz.ui.session import ROOMY_TOKENS
 
 COLUMNS = (540, 584)  # what follows the heads, and where a number comes from
@@ -39,8 +40,12 @@ MIN_SHARE = 120  # px
 
 
 def explore(trace: Trace, heads: list[int]) -> None:
-    """Every stage of the shown heads, what follows them, and one cell's arithmetic."""
-    view, marked = _view(trace, len(heads)), marks(trace)
+    """Every stage of the shown heads, what follows them, and one cell's arithmetic.
+
+    The chosen cell and its operands are outlined by the browser, see `parts.marked`, so that a
+    click paints no picture anew.
+    """
+    view, marked = _view(trace, len(heads)), Marks(token=state.session().token)
     strip_view, joint_view = _with_room(view, trace, len(heads))
     with st.container(key="pictures"):
         if input_keys(trace):

@@ -16,7 +16,7 @@ from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
 from attnviz.ui.heads import choose_heads, choose_table_head, choose_token, readings
-from attnviz.ui.parts import line, marks, row, span
+from attnviz.ui.parts import line, marked, marks, row, span
 from attnviz.ui.session import place
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
@@ -31,9 +31,13 @@ VIEWS = dict(
     zip(SETTINGS["view"], (explore, step_by_step, compare, glance, take_away), strict=True)
 )
 WITH_TABLES = (explore, compare)
+EXPLORE = next(iter(VIEWS))
 
 _bridge = st.components.v2.component(
-    "attnviz_bridge", js=(HERE / "bridge.js").read_text(encoding="utf-8")
+    "attnviz_bridge",
+    js="\n".join(
+        (HERE / name).read_text(encoding="utf-8") for name in ("outlines.js", "bridge.js")
+    ),
 )
 
 
@@ -70,11 +74,13 @@ def main() -> None:
             present(trace)
         else:
             explored(trace)
+    explores = state.setting("view") == EXPLORE and not state.presenting()
     _bridge(
         key="bridge",
         data={
             "chosen": {"key": now.chosen.key, "index": list(now.chosen.index)},
             "room": now.room,
+            "marked": marked(trace) if explores else None,
         },
         on_cell_change=state.clicked,
         on_room_change=state.measured,
@@ -90,7 +96,7 @@ def explored(trace: Trace) -> None:
         view = st.segmented_control(
             "View",
             list(VIEWS),
-            key=state.once("view", "Explore"),
+            key=state.once("view", EXPLORE),
             label_visibility="collapsed",
             required=True,
         )

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.trace import Trace
-from attnviz.figures import Drawn, Marks, Spec
+from attnviz.figures import Drawn, Marks, Spec, bold, outlined
 from attnviz.figures.palettes import inks
 from attnviz.ui import state
 from attnviz.ui.session import place
@@ -45,6 +45,17 @@ def marks(trace: Trace) -> Marks:
     derivation = trace.explain(now.chosen.key, *place(now.chosen))
     operands = () if derivation.given else derivation.operands
     return Marks(cell=now.chosen, operands=operands, token=now.token)
+
+
+def marked(trace: Trace) -> dict[str, Any]:
+    """The same for the browser to mark in pictures that are drawn without it."""
+    found = marks(trace)
+    return {
+        "outlines": outlined(trace, found),
+        "axes": {stage.key: trace.axes(stage.key)[-2:] for stage in trace.stages},
+        "bold": {axis: sorted(places) for axis, places in bold(trace, found).items()},
+        "width": state.view().sizes.outline,
+    }
 
 
 def escape_label(text: str) -> str:

@@ -1,6 +1,7 @@
 """What only a browser shows: painting, typing in grids, clicks."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +222,77 @@ def test_a_cell_of_each_stage_opens_its_arithmetic(again: Driver) -> None:
         assert " = ".join((expected.symbolic, *steps)) in said, stage.key
         assert f"= {result}" in said
         assert expected.title in said
+
+
+_MARKED = """() => {
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const inks = ['text', 'query', 'key', 'value'].map((ink) => [`--ink-${ink}`, ink]);
+  const found = {outlines: [], bold: []};
+  for (const chart of document.querySelectorAll('.js-plotly-plot')) {
+    const { left, top } = chart.getBoundingClientRect();
+    for (const path of chart.querySelectorAll('.attnviz-marked path')) {
+      const ink = inks.find(([name]) => path.style.stroke === `var(${name})`);
+      const { x, y, width, height } = path.getBoundingClientRect();
+      if (!ink) continue;
+      const cells = chart._fullData.filter((t) => t.meta).flatMap((t) => {
+        const [ax, ay] = [t.xaxis, t.yaxis].map(
+          (a) => chart._fullLayout[`${a[0]}axis${a.slice(1)}`]);
+        return t.z.flatMap((row, r) => [...row.keys()].filter((c) => {
+          const [px, py] = [left + ax._offset + ax.d2p(t.x0 + c * t.dx),
+            top + ay._offset + ay.d2p(t.y0 + r * t.dy)];
+          return px > x && px < x + width && py > y && py < y + height;
+        }).map((c) => `${t.meta[0]} ${t.meta[1]} ${r} ${c}`));
+      });
+      found.outlines.push([ink[1], cells]);
+    }
+    const names = [...chart.querySelectorAll('.scatterlayer text')]
+      .filter((text) => ['top center', 'middle left'].includes(text.__data__.tp));
+    for (const text of [...chart.querySelectorAll('g[class*=axislayer] text'), ...names])
+      if (text.style.fontWeight === '700') found.bold.push(text.textContent);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("tokens_as", ["rows", "columns"])
+def test_a_click_outlines_the_operands_and_paints_no_picture_anew(
+    open_app: Callable[..., Driver], tokens_as: str
+) -> None:
+    again = open_app(query=f"?tokens_as={tokens_as}")
+    page, turned = again.page, tokens_as == "columns"
+    page.evaluate("() => { window.kept = [...document.querySelectorAll('.js-plotly-plot')]; }")
+    for key, outlines, bold in (
+        (
+            "scores",
+            {
+                "query": {"q 1 1 0", "q 1 1 1"},
+                "key": {"k 1 2 0", "k 1 2 1"},
+                "text": {"scores 1 1 2"},
+            },
+            {"league", "baseball"},
+        ),
+        (
+            "heads",
+            {
+                "query": {f"attention 1 1 {j}" for j in range(3)},
+                "key": {f"v 1 {j} 1" for j in range(3)},
+                "text": {"heads 1 1 1"},
+            },
+            {"league"},
+        ),
+    ):
+        row, column = 1, 2 if key == "scores" else 1
+        again.click_matrix("head_1", key, *((column, row) if turned else (row, column)))
+        found = page.evaluate(_MARKED)
+        drawn = {}
+        for ink, cells in found["outlines"]:
+            places = [cell.split(" ") for cell in cells]
+            swapped = [(k, h, c, r) if turned else (k, h, r, c) for k, h, r, c in places]
+            drawn[ink] = {" ".join(place) for place in swapped}
+        assert drawn == outlines
+        assert set(found["bold"]) == bold
+        assert page.evaluate("() => window.kept.every((chart) => chart.isConnected && chart.data)")
+        assert page.locator(".attnviz-pick").count() == 0
 
 
 @pytest.mark.parametrize("height", [720, 900])

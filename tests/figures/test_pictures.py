@@ -26,6 +26,7 @@ from attnviz.figures import (
     head_strip,
     input_keys,
     joint_strip,
+    outlined,
     stage_picture,
     thumbnails,
 )
@@ -431,6 +432,30 @@ def test_large_matrices_and_only_they_are_drawn_in_float32() -> None:
         assert z["dtype"] == dtype
         shown = trace["scores"][0].astype(dtype)
         np.testing.assert_array_equal(numbers(z), shown)
+
+
+def test_a_page_can_outline_what_the_pictures_do() -> None:
+    trace = traced()
+    for key, place in (("scores", (1, 1, 2)), ("attention", (0, 2, 0)), ("output", (1, 3))):
+        cell = trace.cell(key, place)
+        head, row, column = place if len(place) == 3 else (None, *place)
+        marks = Marks(cell=cell, operands=trace.explain(key, head, row, column).operands)
+        found = {
+            (one["key"], one["head"], part): one["ink"]
+            for one in outlined(trace, marks)
+            for top, bottom, left, right in one["boxes"]
+            for part in np.ndindex(bottom + 1, right + 1)
+            if part[0] >= top and part[1] >= left
+        }
+        inks = dict(
+            zip(dict.fromkeys(o.key for o in marks.operands), ("query", "key"), strict=False)
+        )
+        own = {(o.key, *_split(trace, o.key, o.index)): inks[o.key] for o in marks.operands}
+        assert found == {**own, (key, *_split(trace, key, place)): "text"}
+
+
+def _split(trace: Trace, key: str, index: tuple[int, ...]) -> tuple[int | None, tuple[int, ...]]:
+    return (index[0], index[1:]) if trace.has_heads(key) else (None, index)
 
 
 def test_no_default_template_is_sent_and_colours_are_set() -> None:

@@ -1,0 +1,135 @@
+// What is outlined over the pictures without drawing them anew.
+const OUTLINED_MS = 2000;
+let marked = null; // the chosen cell and what it is made of, where the pictures do not show it
+
+const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
+const heatmaps = (chart) => {
+  const maps = (chart._fullData || []).filter((t) => t.type === "heatmap" && t.meta);
+  return maps.filter((t, at) => nameOf(t.meta) !== nameOf(maps[at - 1]?.meta ?? [])); // one a matrix
+};
+const nameOf = (meta) => meta.join(" ");
+
+function drawOver(box, name, lines, before = null) {
+  box.querySelector(`.${name}`)?.remove();
+  if (!lines.length) return null;
+  const make = (tag) => document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const over = make("svg");
+  over.setAttribute("class", `attnviz-over ${name}`);
+  over.setAttribute("aria-hidden", "true");
+  for (const { path, ...style } of lines) {
+    const line = make("path");
+    line.setAttribute("d", path);
+    Object.assign(line.style, style);
+    over.append(line);
+  }
+  box.insertBefore(over, before);
+  return over;
+}
+
+// What is different from the last picture is outlined for two seconds.
+
+function outlineChanges(box, chart) {
+  let path = "";
+  for (const map of heatmaps(chart)) {
+    const old = box.attnvizNumbers.get(nameOf(map.meta));
+    if (!old || old.length !== map.z.length || old[0].length !== map.z[0].length) continue;
+    const differs = (row, column) =>
+      old[row] && column in old[row] && !Object.is(old[row][column], map.z[row][column]);
+    const at = pixels(box, chart, map);
+    map.z.forEach((cells, row) => cells.forEach((_, column) => {
+      if (!differs(row, column)) return;
+      const { left, top, width, height } = at(row, column);
+      if (!differs(row - 1, column)) path += `M${left} ${top}h${width}`;
+      if (!differs(row + 1, column)) path += `M${left} ${top + height}h${width}`;
+      if (!differs(row, column - 1)) path += `M${left} ${top}v${height}`;
+      if (!differs(row, column + 1)) path += `M${left + width} ${top}v${height}`;
+    }));
+  }
+  const over = drawOver(box, "attnviz-changed", path ? [{ path }] : []);
+  if (over) setTimeout(() => over.remove(), OUTLINED_MS);
+}
+
+// The chosen cell and its operands are outlined, and the names of its row and column are bold.
+
+function markChosen(chart) {
+  const lines = [];
+  const ground = chart.querySelector(".svg-container");
+  if (!ground) return;
+  for (const map of marked ? heatmaps(chart) : []) {
+    const [key, head, transposed] = map.meta;
+    const at = pixels(ground, chart, map);
+    for (const { boxes, ink, ...of } of marked.outlines) {
+      if (of.key !== key || of.head !== head) continue;
+      const path = boxes.map(([top, bottom, left, right]) => {
+        const [first, last] = [[top, left], [bottom, right]].map((c) => (transposed ? c.reverse() : c));
+        if (last[0] >= map.z.length || last[1] >= map.z[0].length) return "";
+        const [start, end] = [at(...first), at(...last)];
+        return `M${start.left} ${start.top}H${end.left + end.width}V${end.top + end.height}H${start.left}Z`;
+      }).join("");
+      lines.push({ path, stroke: "var(--ink-page)", strokeWidth: `${marked.width + 2}px` });
+      lines.push({ path, stroke: `var(--ink-${ink})`, strokeWidth: `${marked.width}px` });
+    }
+  }
+  const [hovers] = [...ground.querySelectorAll(":scope > .main-svg")].slice(-1);
+  drawOver(ground, "attnviz-marked", lines, hovers);
+  markNames(chart);
+}
+
+function markNames(chart) {
+  for (const [text, kind, place] of [...ticks(chart), ...words(chart)])
+    text.style.fontWeight = marked?.bold[kind]?.includes(place) ? "700" : "400";
+}
+
+// What the rows and columns of a heatmap are.
+function kindsOf({ meta: [key, , transposed] }) {
+  const axes = [...marked?.axes[key] ?? []];
+  return transposed ? axes.reverse() : axes;
+}
+
+// Names beside axes: [element, what it names, place]. Rows that several share are those of queries.
+function ticks(chart) {
+  const kinds = {};
+  for (const map of heatmaps(chart)) {
+    const [row, column] = kindsOf(map);
+    for (const [axis, kind] of [[map.xaxis, column], [map.yaxis, row]]) {
+      const name = axis[0] + (axis.slice(1) % 1000 || ""); // an axis may lie over the one with names
+      if (!kinds[name] || kind === "query") kinds[name] = kind;
+    }
+  }
+  return Object.entries(kinds).flatMap(([name, kind]) =>
+    [...chart.querySelectorAll(`.${name}tick`)].map((tick) =>
+      [tick.querySelector("text"), kind, tick.__data__?.x]));
+}
+
+// The same of a picture on one pair of axes, whose names are words above columns and beside rows.
+function words(chart) {
+  const maps = heatmaps(chart);
+  return [...chart.querySelectorAll(".scatterlayer text")].flatMap((text) => {
+    const { tp, x, y } = text.__data__;
+    const above = tp === "top center";
+    if (!above && tp !== "middle left") return [];
+    const named = maps.flatMap((map) => {
+      const [row, column] = kindsOf(map);
+      const [r, c] = [Math.round((y - map.y0) / map.dy), Math.round((x - map.x0) / map.dx)];
+      const here = above
+        ? c >= 0 && c < map.z[0].length && Math.abs(y - map.y0 + map.dy / 2) < 1
+        : r >= 0 && r < map.z.length;
+      return here ? [above ? [column, c] : [row, r]] : [];
+    });
+    const [kind, place] = named.find(([kind]) => kind === "query") ?? named[0] ?? [];
+    return [[text, kind, place]];
+  });
+}
+
+// Where a cell of a heatmap stands in its box, or in another element around it.
+function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0, dx = 1, dy = 1 }) {
+  const axis = (name) => chart._fullLayout[`${name[0]}axis${name.slice(1)}`];
+  const [x, y] = [axis(xaxis), axis(yaxis)];
+  const [outer, inner] = [box.getBoundingClientRect(), chart.getBoundingClientRect()];
+  return (row, column) => ({
+    left: inner.left - outer.left + x._offset + x.d2p(x0 + (column - 0.5) * dx),
+    top: inner.top - outer.top + y._offset + y.d2p(y0 + (row - 0.5) * dy),
+    width: x.d2p(dx) - x.d2p(0),
+    height: y.d2p(dy) - y.d2p(0),
+  });
+}
