@@ -221,10 +221,12 @@ def test_formula_of_any_token_can_be_seen_and_copied(again: Driver, token: str) 
     again.click_matrix("head_0", "scores", 0, 1)
     assert f"q_{token} · k_league" in again.explanation()
     again.page.get_by_role("button", name="Copy").click()
-    panel = again.page.locator('[data-testid="stPopoverBody"]')
+    panel = again.page.get_by_role("dialog")
     panel.locator(".katex").first.wait_for()
     assert panel.locator(".katex-error").count() == 0
     assert f"q_{token} · k_league" in panel.locator("code").first.inner_text()
+    again.page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
 
 
 def test_four_tokens_need_no_scrolling(again: Driver) -> None:
