@@ -1,7 +1,9 @@
 """Everything at once: tables, every stage of every head, one cell's arithmetic."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +15,7 @@ from attnviz.figures import (
     MAX_TEXT_CELLS,
     PAGE,
     Marks,
+    Spec,
     View,
     cell_count,
     flat,
@@ -45,23 +48,32 @@ def explore(trace: Trace, heads: list[int]) -> None:
     The chosen cell and its operands are outlined by the browser, see `parts.marked`, so that a
     click paints no picture anew.
     """
-    view, marked = _view(trace, len(heads)), Marks(token=state.session().token)
+    view, now = _view(trace, len(heads)), state.session()
     strip_view, joint_view = _with_room(view, trace, len(heads))
+    before, now.pictures = now.pictures, {}
+
+    def strip(name: str, alt: str, of: View, draw: Callable[[View, Marks], Spec]) -> None:
+        shows = (now.trace, of, now.token)
+        shown, picture = before.get(name, (None, {}))
+        if shown != shows:
+            picture = flat(draw(of, Marks(token=now.token)), of.width)
+        now.pictures[name] = shows, picture
+        chart(name, picture, alt)
+
     with st.container(key="pictures"):
         if input_keys(trace):
-            strip = flat(input_strip(trace, strip_view, marked), strip_view.width)
-            chart("inputs", strip, "Embeddings of all heads")
+            strip("inputs", "Embeddings of all heads", strip_view, partial(input_strip, trace))
         if len(heads) < len(trace["attention"]):
-            chart("thumbs", thumbnails(trace, view, marked), "Attention of every head")
+            strip("thumbs", "Attention of every head", view, partial(thumbnails, trace))
         _over_picture(trace, heads, view)
         for head in heads:
-            strip = flat(head_strip(trace, head, strip_view, marked), strip_view.width)
-            chart(f"head_{head}", strip, f"{state.head_name(head).capitalize()}, all stages")
+            alt = f"{state.head_name(head).capitalize()}, all stages"
+            strip(f"head_{head}", alt, strip_view, partial(head_strip, trace, head))
         _rankings(trace, heads, view)
         left, right = st.columns(COLUMNS, gap="small")
         with left:
-            joint = flat(joint_strip(trace, joint_view, marked), joint_view.width)
-            chart("joint", joint, "Concatenated heads and output")
+            alt = "Concatenated heads and output"
+            strip("joint", alt, joint_view, partial(joint_strip, trace))
         with right:
             explanation(trace, view.decimals)
 

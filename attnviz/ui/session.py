@@ -19,6 +19,7 @@ from attnviz.core.expr import Cell
 from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.core.stages import ROWS
+from attnviz.figures import Spec, View
 from attnviz.files.imports import Candidate, Found
 from attnviz.ui.editor import Editor
 from attnviz.ui.inputs import TABLES, holds, numbers
@@ -84,6 +85,7 @@ class Session:
         address: what stands in the address bar, and since when; shown_as: what the page gives.
         uploads: how many files were taken; each begins its field anew.
         found: the file whose tables are looked at.
+        pictures: what was drawn last of what, so that a click draws nothing anew.
     """
 
     scenario: Scenario
@@ -116,6 +118,7 @@ class Session:
     addressed_at: float = 0.0
     uploads: int = 0
     found: Upload | None = None
+    pictures: dict[str, tuple[tuple[Trace, View, int | None], Spec]] = field(default_factory=dict)
 
     @classmethod
     def new(cls) -> "Session":
