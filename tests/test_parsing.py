@@ -279,6 +279,7 @@ WRITERS: dict[str, Callable[[Array], str]] = {
     "MATLAB": lambda a: "[" + "; ".join(_lines(a, " ")) + "]",
     "MATLAB, commas": lambda a: "A = [" + ";".join(_lines(a, ", ")) + "];",
     "MATLAB, lines": lambda a: "A = [\n" + "\n".join(_lines(a, " ", "  ")) + "\n];",
+    "MATLAB, going on": lambda a: "[" + "; ...\n ".join(_lines(a, " ")) + "]",
     "LaTeX bmatrix": _latex("bmatrix"),
     "LaTeX pmatrix": lambda a: f"$W = {_latex('pmatrix')(a)}$.",
     "LaTeX bmatrix*": _latex("bmatrix*", "[r]"),
@@ -316,6 +317,15 @@ def test_every_form_reads_back_in_full(form: str, array: Array) -> None:
 @given(array=matrices(2, 2))
 def test_lines_read_back_in_full(form: str, array: Array) -> None:
     np.testing.assert_array_equal(parse_block(SEVERAL_ROWS[form](array)).values, array)
+
+
+def test_what_matlab_prints_above_its_numbers() -> None:
+    scaled = "A =\n\n   1.0e+03 *\n\n    0.0010    1.2340\n   -2.0000         0\n"
+    assert values(scaled) == [[1.0, 1234.0], [-2000.0, 0.0]]
+    assert values("  1.0e-05 *\n   0.3 0.1\n 0.7 0.2\n")[0] == [0.3e-05, 0.1e-05]
+    parts = "A =\n\n  Columns 1 through 2\n\n    1  2\n    3  4\n\n  Column 3\n\n   5\n   6\n"
+    with pytest.raises(FormatError, match="printed in parts, “Columns 1 through 2”"):
+        parse_block(parts)
 
 
 @steady

@@ -1,6 +1,6 @@
 """What a multi-head attention is made of: its axes, its sizes, its tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -94,26 +94,30 @@ class Sizes:
         return self.d_context or self.d_model
 
 
-def _nearest(value: Any, limit: int) -> str:
+def _nearest(value: Any, legal: Sequence[int]) -> str:
     try:
         number = float(value)
     except (TypeError, ValueError):
         return "Type a whole number."
     if not np.isfinite(number) or isinstance(value, bool):
         return "Type a whole number."
-    return f"The nearest legal value is {min(max(round(number), 1), limit)}."
+    return f"The nearest legal value is {min(legal, key=lambda size: abs(size - number))}."
 
 
-def check_size(name: str, value: Any) -> None:
-    """Refuse a size that is no whole number within its limits, with the nearest legal one."""
+def check_size(name: str, value: Any, legal: Sequence[int] = ()) -> None:
+    """Refuse a size that is no whole number within its limits, with the nearest legal one.
+
+    `legal` are the values that go with the other sizes, where those are fewer.
+    """
     limit = MAX_HEADS if name.endswith("heads") else MAX_SIZE
+    legal = legal or range(1, limit + 1)
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise LimitError(
             "not a whole number",
             where=name,
             expected=f"1 to {limit}",
             got=repr(value),
-            hint=_nearest(value, limit),
+            hint=_nearest(value, legal),
         )
     if not 1 <= value <= limit:
         raise LimitError(
@@ -121,7 +125,7 @@ def check_size(name: str, value: Any) -> None:
             where=name,
             expected=f"1 to {limit}",
             got=str(value),
-            hint=f"The nearest legal value is {min(max(value, 1), limit)}.",
+            hint=_nearest(value, legal),
         )
 
 

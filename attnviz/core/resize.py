@@ -1,6 +1,6 @@
 """Other sizes: what still overlaps is kept, the rest is filled from the seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
     check_names(sizes, [item.name for item in fields(Sizes)], "size")
     for name, value in sizes.items():
         if value is not None:
-            check_size(name, value)
+            check_size(name, value, _legal(scenario.sizes, name) if len(sizes) == 1 else ())
     old, new = scenario.sizes, _new_sizes(scenario, sizes)
     if new.kv_heads == new.n_heads:
         new = replace(new, n_kv_heads=None)
@@ -57,9 +57,21 @@ def resize(scenario: Scenario, **sizes: int | None) -> Change:
     )
     changed = follow_sizes(scenario, replace(scenario, params=Params(**tables)), notes)
     if new.d_model != old.d_model and "x" in seen and len(changed.x_edits) == len(scenario.x_edits):
-        notes.append("X keeps its first columns")
+        fresh = new.d_model - old.d_model
+        more = f" and gets {fresh} new from seed {scenario.seed}" if fresh > 0 else ""
+        notes.append(f"X keeps its {'first ' if fresh < 0 else ''}columns{more}")
     told = f"{what}. {'; '.join(notes)}." if notes else f"{what}."
     return changed, f"{told} Undo brings the old sizes back."
+
+
+def _legal(sizes: Sizes, name: str) -> Sequence[int]:
+    """The values of a number of heads that go with the other one; nothing for other sizes."""
+    shared = sizes.n_kv_heads or 1
+    if name == "n_heads":
+        return range(shared, MAX_HEADS + 1, shared)
+    if name == "n_kv_heads":
+        return [n for n in range(1, sizes.n_heads + 1) if sizes.n_heads % n == 0]
+    return ()
 
 
 def _effective(sizes: Sizes, name: str) -> int:
@@ -83,15 +95,15 @@ def _new_sizes(scenario: Scenario, changed: Mapping[str, int | None]) -> Sizes:
     try:
         return made(**changed)
     except ShapeError as error:
-        wanted, shared = changed.get("n_heads"), scenario.sizes.kv_heads
-        if wanted is None or changed.get("n_kv_heads"):
+        if len(changed) != 1:
             raise
-        legal = range(shared, MAX_HEADS + 1, shared)
-        nearest = sorted(sorted(legal, key=lambda n: abs(n - wanted))[:2])
+        [(name, wanted)] = changed.items()
+        legal = _legal(scenario.sizes, name)
+        nearest = sorted(sorted(legal, key=lambda n: abs(n - (wanted or 0)))[:2])
         raise ShapeError(
             error.message,
-            where="n_heads",
-            expected=f"a multiple of {shared}",
+            where=name,
+            expected=f"a multiple of {legal[0]}" if name == "n_heads" else error.expected,
             got=str(wanted),
             hint=f"The nearest legal values are {' and '.join(map(str, nearest))}.",
         ) from error

@@ -35,6 +35,8 @@ def bracket_rows(text: str) -> list[Row]:
     Raises:
         FormatError: brackets that do not match, too many levels, or something else beside them.
     """
+    if ";" in text:  # MATLAB goes on in the next line
+        text = re.sub(r"(?<=[0-9;,]) *\.\.\.[ \t]*\n", " ", text)
     if "[" not in text:
         text = text.translate(_ROUND) if "(" in text else f"[{text}]"
     start, end = text.find("["), text.rfind("]") + 1

@@ -29,6 +29,17 @@ def line_rows(text: str, separator: str = "") -> list[Row]:
     lines = lines[filled[0] : filled[-1] + 1]
     if len(lines) > 1 and re.fullmatch(r"[A-Za-z_]\w* *=", lines[0][1].strip(BLANKS)):
         lines = [pair for pair in lines[1:] if pair[1].strip(BLANKS)]  # MATLAB prints A =
+    first = lines[0][1].strip(BLANKS) if lines else ""
+    if re.fullmatch(r"Columns? \d+(?: (?:through|and) \d+)?", first):
+        raise FormatError(
+            f"the table is printed in parts, “{first}”",
+            where=PLACE,
+            hint="Paste what mat2str prints, or each part by itself without its first line.",
+        )
+    factor = re.fullmatch(r"1\.0e([-+]\d+) *\*", first)
+    if factor and len(lines) > 1:
+        rows = line_rows("\n".join(line for _, line in lines[1:]), separator)
+        return [Row(r.place, [_times(item, factor[1]) for item in r.items]) for r in rows]
     separator = separator or next((sign for sign in "\t;" if sign in text), "")
     if separator or '"' in text:
         rows = _quoted_rows(lines, separator or ",")
@@ -110,6 +121,11 @@ def _plain_rows(lines: list[tuple[str, str]]) -> list[Row]:
                 hint="Use decimal points, or put tabs or semicolons between the numbers.",
             )
     return [Row(place, line.split(",")) for place, line in trimmed]
+
+
+def _times(item: str, power: str) -> str:
+    """A number times a power of ten, digit for digit."""
+    return item if re.search("[eE]", item) else f"{item}e{power}"
 
 
 def _without_last_comma(line: str) -> str:

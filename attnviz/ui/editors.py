@@ -14,7 +14,7 @@ from attnviz.core.ops import head_of
 from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
 from attnviz.figures import Marks
-from attnviz.figures.labels import cut
+from attnviz.figures.labels import cut, text_width
 from attnviz.figures.panel import axis_word
 from attnviz.tables import to_frame
 from attnviz.ui import grids, state
@@ -25,7 +25,7 @@ HEADER_HEIGHT = 36
 MAX_ROWS_SHOWN, FEW_ROWS_SHOWN = 6, 3
 MORE = 0.5  # a row cut in half says that there are more
 LETTER, PADDING = 7, 18  # px of a letter, a cell's sides
-NAME_LETTER, ICON = 8, 30  # px of a letter of a header, of its sign of editing
+NAME_SIZE, NAME_LETTER, ICON = 13, 8, 30  # px of names, a letter of a header, its sign of editing
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
 MANY_LINES, ABREAST = 2, 3  # tables that need more lines are made small, so many side by side
@@ -62,7 +62,8 @@ class Grid:
 
     @property
     def index_width(self) -> int:
-        return int(max(len(cut(label)) for label in self.rows) * LETTER + PADDING)
+        names = [cut(label) for label in self.rows]
+        return int(max(max(len(n) * LETTER, text_width(n, NAME_SIZE)) for n in names) + PADDING)
 
     @property
     def height(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from attnviz.core import AttnvizError
 from attnviz.core.arrays import Array
+from attnviz.core.numbers import number_text
 from attnviz.parsing import parse_block
 from attnviz.tables import EditResult, apply_edits, only_bits, place_block
 from attnviz.ui import state
@@ -99,6 +100,15 @@ def transpose_table(table: str, head: int | None) -> None:
     state.change(lambda s: set_cells(s, table, head, cells))
 
 
+def _place(grid: Editor, cells: Mapping[tuple[int, int], float]) -> str:
+    """What was typed and where: X, row league, column d0: 1e+200."""
+    if len(cells) > 1:
+        return f"{grid.title}: these {len(cells)} numbers"
+    [((row, column), value)] = cells.items()
+    _, rows, columns = part(grid.table, grid.head, grid.columns_first)
+    return f"{grid.title}, row {rows[row]}, column {columns[column]}: {number_text(value)}"
+
+
 def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
     now = state.session()
     now.quiet()
@@ -109,7 +119,7 @@ def _take(result: EditResult, grid: Editor, typed_into: str = "") -> None:
         try:
             now.take(set_cells(now.scenario, grid.table, head, cells), typed_into)
         except AttnvizError as error:
-            now.refused = str(error)
+            now.refused = f"{_place(grid, result.cells)} cannot be used. {error}"
             now.begin_anew(grid.table)
     if result.problems:
         now.refused = " ".join(result.problems)

@@ -152,7 +152,7 @@ def _seed() -> None:
     )
     right.button(
         "Randomise",
-        help="Draw all tables from the next seed.",
+        help="Draw all tables from the next seed; words keep embeddings that the example has.",
         key="randomise",
         width="stretch",
         on_click=_randomise,

@@ -193,6 +193,14 @@ def test_tokens_are_shown_letter_for_letter(again: Driver, tokens: list[str]) ->
     assert cell["height"] > 25
 
 
+def test_a_long_word_stays_within_the_answer_line(again: Driver) -> None:
+    again.set_text("a" * 200 + " " + "W" * 200)
+    assert "a" * 200 in again.answer()
+    widths = "(e) => [e.scrollWidth, e.clientWidth]"
+    inside, room = again.page.locator(".st-key-answer .answer").evaluate(widths)
+    assert inside <= room
+
+
 def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> None:
     driver.click_matrix("head_0", "scores", 1, 0)
     explanation = driver.explanation()

@@ -465,8 +465,36 @@ def test_an_illegal_size_is_refused_with_the_legal_range(name: str, value: Any) 
     assert refused.value.where == name
     assert f"1 to {limit}" in str(refused.value)
     if type(value) is int:
-        nearest = 1 if value < 1 else limit
+        most = START.sizes.n_heads if name == "n_kv_heads" else limit
+        nearest = 1 if value < 1 else most
         assert refused.value.hint == f"The nearest legal value is {nearest}."
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted", "nearest"),
+    [
+        ("n_heads", 0, " is 3."),
+        ("n_heads", 33, " is 30."),
+        ("n_heads", 2.7, " is 3."),
+        ("n_heads", 7, "s are 6 and 9."),
+        ("n_kv_heads", 5, "s are 3 and 6."),
+        ("n_kv_heads", 9, "s are 3 and 6."),
+        ("n_kv_heads", 0, " is 1."),
+    ],
+)
+def test_the_nearest_number_of_heads_goes_with_the_other_one(
+    size: str, wanted: float, nearest: str
+) -> None:
+    scenario = edit.resize(START, n_heads=6, n_kv_heads=3)[0]
+    with pytest.raises(AttnvizError) as refused:
+        edit.resize(scenario, **{size: wanted})
+    assert refused.value.where == size
+    assert f"The nearest legal value{nearest}" in str(refused.value)
+
+
+def test_new_columns_of_the_embeddings_are_told() -> None:
+    assert "X keeps its columns and gets 2 new from seed 0" in edit.resize(START, d_model=6)[1]
+    assert "X keeps its first columns." in edit.resize(START, d_model=3)[1]
 
 
 @pytest.mark.parametrize("name", SIZE_NAMES)

@@ -310,6 +310,7 @@ def test_tokens_as_columns_edits_the_same_cell(app: AppTest) -> None:
 def test_overflow_is_named_and_the_picture_stays(app: AppTest) -> None:
     edit(app, "w_q_1", {0: {"d0": "1e300"}})
     edit(app, "w_k_1", {0: {"d0": "1e300"}})
+    assert problem(app).startswith("W_K head 2, row d0, column d0: 1e+300 cannot be used.")
     assert "float64" in problem(app)
     assert np.isfinite(trace(app)["output"]).all()
 
