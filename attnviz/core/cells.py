@@ -82,15 +82,25 @@ def set_cells(scenario: Scenario, table: str, cells: Mapping[tuple[int, ...], fl
 def set_table(scenario: Scenario, table: str, array: ArrayLike, head: int | None = None) -> Change:
     """A whole new table, or that of one head.
 
+    Args:
+        scenario: the scenario to change.
+        table: one of `Scenario.tables`.
+        array: numbers of the table's shape; with `head` without its first axis.
+        head: which key/value or query head of it, from 0; None for the whole table.
+
     Raises:
-        ScenarioError: no such table.
+        ScenarioError: no such table or head.
         ShapeError: another shape; the sentence names both.
         NumberError: a cell that is no finite number.
     """
     old = _table(scenario, table)
-    if head is not None and (old.ndim < 3 or not 0 <= head < len(old)):
+    n_heads = len(old) if ROWS[table].axes[0] in ("head", "kv_head") else 0
+    if head is not None and not 0 <= head < n_heads:
         raise ScenarioError(
-            "there is no such head", where=_title(table), got=str(head), expected=_heads(old)
+            "there is no such head",
+            where=_title(table),
+            got=str(head),
+            expected=f"0 to {n_heads - 1}" if n_heads else "none; the table has no heads",
         )
     target = old if head is None else old[head]
     given = as_floats(array, _title(table), target.ndim)
@@ -104,10 +114,6 @@ def set_table(scenario: Scenario, table: str, array: ArrayLike, head: int | None
     new = np.array(old)
     new[... if head is None else head] = given
     return _with_table(scenario, table, new), ""
-
-
-def _heads(table: Array) -> str:
-    return f"0 to {len(table) - 1}" if table.ndim == 3 else "none; the table has no heads"
 
 
 def _title(table: str) -> str:
@@ -151,11 +157,6 @@ def set_mask(scenario: Scenario, cells: Mapping[tuple[int, int], bool]) -> Chang
             )
     shown = {cell for cell, allowed in cells.items() if allowed}
     return replace(scenario, hidden=(scenario.hidden | cells.keys()) - shown), ""
-
-
-def toggle_mask(scenario: Scenario, query: int, key: int) -> Change:
-    """One cell of the mask the other way round; see `set_mask`."""
-    return set_mask(scenario, {(query, key): (query, key) in scenario.hidden})
 
 
 def set_padding(scenario: Scenario, keys: Iterable[int]) -> Change:

@@ -14,7 +14,6 @@ from attnviz.core.cells import (
     set_mask,
     set_padding,
     set_table,
-    toggle_mask,
 )
 from attnviz.core.draw import drawn, drawn_rows
 from attnviz.core.errors import LimitError, ScenarioError, TextError, check_names
@@ -26,7 +25,7 @@ from attnviz.core.run import check_count, max_tokens
 from attnviz.core.scenario import EDITS, Scenario
 from attnviz.core.stages import ROWS
 from attnviz.core.text import tokenize, visible
-from attnviz.core.variants import remove, start_from_qkv, switch
+from attnviz.core.variants import start_from_qkv, switch
 
 __all__ = [
     "TABLE_ORDER",
@@ -34,7 +33,6 @@ __all__ = [
     "editable",
     "first_tokens",
     "randomise",
-    "remove",
     "resize",
     "set_cells",
     "set_config",
@@ -47,7 +45,6 @@ __all__ = [
     "set_tokenizer",
     "start_from_qkv",
     "switch",
-    "toggle_mask",
     "token_limit",
 ]
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -78,25 +77,3 @@ def switch(scenario: Scenario, table: str, on: bool) -> Change:
     new = drawn(table, scenario.seed, scenario.sizes)
     changed = replace(scenario, config=config, params=Params(**tables, **{table: new}))
     return changed, f"{TABLES[table].symbol} drawn from seed {scenario.seed}."
-
-
-def remove(scenario: Scenario, table: str) -> Change:
-    """Take what `switch` can turn off away for good.
-
-    Raises:
-        ScenarioError: no such table.
-    """
-    changed, _ = switch(scenario, table, False)
-    config = replace(
-        scenario.config, off=tuple(name for name in changed.config.off if name != table)
-    )
-    note = f"{TABLES[table].symbol} is gone; undo brings it back."
-    emptied: dict[str, dict[str, Any]] = {
-        "bias": {"bias_edits": {}},
-        "mask": {"hidden": ()},
-        "keep": {"padding": ()},
-    }
-    if table in emptied:
-        return replace(scenario, config=config, **emptied[table]), note
-    tables = {name: kept for name, kept in scenario.params.tables().items() if name != table}
-    return replace(scenario, config=config, params=Params(**tables)), note

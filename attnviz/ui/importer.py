@@ -14,7 +14,7 @@ from attnviz.core.stages import ROWS
 from attnviz.files.imports import FORMATS_IN, MAX_BYTES
 from attnviz.files.imports.recognise import Candidate, applied
 from attnviz.ui import state, uploads
-from attnviz.ui.inputs import numbers, set_cells
+from attnviz.ui.inputs import numbers
 from attnviz.ui.parts import line, table
 from attnviz.ui.session import Upload
 
@@ -130,13 +130,11 @@ def _one_table(upload: Upload) -> None:
 
 def _put(values: Array, target: Target) -> None:
     name, head = target
-    grid = np.atleast_2d(values) if values.ndim < 3 else values
-    if grid.ndim == 3:
-        cells = {index: float(grid[index]) for index in np.ndindex(*grid.shape)}
-        state.change(lambda s: edit.set_cells(s, name, cells))
+    if name == "mask":
+        cells = {(at[0], at[1]): bool(allowed) for at, allowed in np.ndenumerate(values)}
+        state.change(lambda s: edit.set_mask(s, cells))
     else:
-        flat = {(r, c): float(grid[r, c]) for r, c in np.ndindex(*grid.shape)}
-        state.change(lambda s: set_cells(s, name, head, flat))
+        state.change(lambda s: edit.set_table(s, name, values, head))
 
 
 def _targets(array: NDArray[np.generic]) -> list[Target]:

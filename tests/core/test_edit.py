@@ -346,12 +346,20 @@ def test_a_whole_table_or_that_of_one_head() -> None:
     assert longer.x[1:].tolist() == x.x.tolist()
 
 
+def test_a_bias_of_one_head_is_a_list() -> None:
+    biased, _ = edit.switch(START, "b_q", True)
+    changed, _ = edit.set_table(biased, "b_q", [5.0, 6.0], head=1)
+    assert changed.params.b_q.tolist() == [biased.params.b_q[0].tolist(), [5.0, 6.0]]
+
+
 @pytest.mark.parametrize("head", [2, -1, 99])
 def test_a_head_that_is_not_there_is_refused(head: int) -> None:
     with pytest.raises(ScenarioError, match="W_K: there is no such head"):
         edit.set_table(START, "w_k", np.ones((4, 2)), head=head)
     with pytest.raises(ScenarioError, match="X: there is no such head"):
         edit.set_table(START, "x", np.ones(4), head=0)
+    with pytest.raises(ScenarioError, match=r"W_O: there is no such head.*no heads"):
+        edit.set_table(START, "w_o", np.ones(4), head=0)
 
 
 def test_a_table_of_another_shape_is_refused_naming_both() -> None:

@@ -216,9 +216,6 @@ def test_a_table_of_scores_is_there_once_something_is_set_and_gone_with_it(table
     assert table not in off
     assert stage not in off
     assert edit.switch(edit.switch(there, table, False)[0], table, True)[0].same(there)
-    gone, note = edit.remove(there, table)
-    assert gone.same(START)
-    assert "undo" in note
 
 
 # The second text.
@@ -489,7 +486,7 @@ def test_q_k_v_that_are_missing_or_do_not_fit_are_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["b_q", "b_k", "b_v", "b_o"])
-def test_a_bias_is_added_kept_while_off_and_removed(name: str) -> None:
+def test_a_bias_is_added_and_kept_while_off(name: str) -> None:
     on, note = edit.switch(START, name, True)
     assert "seed 0" in note
     table = on.params.tables()[name]
@@ -502,7 +499,6 @@ def test_a_bias_is_added_kept_while_off_and_removed(name: str) -> None:
     assert_stages(run(off), {s.key: run(START)[s.key] for s in run(START).stages}, **CLOSE)
     assert name not in run(off)
     assert edit.switch(off, name, True)[0].same(typed)
-    assert edit.remove(typed, name)[0].same(START)
     assert edit.switch(typed, name, True)[0].same(typed)
 
 
@@ -512,8 +508,6 @@ def test_an_output_bias_needs_an_output_table_and_what_cannot_be_switched_is_nam
         edit.switch(bare, "b_o", True)
     with pytest.raises(ScenarioError, match="one of b_q"):
         edit.switch(START, "w_q", True)
-    with pytest.raises(ScenarioError, match="one of b_q"):
-        edit.remove(START, "scores")
 
 
 # Learned positions.
@@ -646,10 +640,10 @@ def test_cells_outside_of_their_table_are_refused_by_name() -> None:
 
 
 def test_a_mask_cell_goes_off_and_on_and_an_empty_row_is_marked() -> None:
-    scenario, _ = edit.toggle_mask(START, 1, 2)
+    scenario, _ = edit.set_mask(START, {(1, 2): False})
     assert run(scenario)["attention"][0, 1, 2] == 0
     assert "mask table" in run(scenario).explain("masked", 0, 1, 2).note
-    assert edit.toggle_mask(scenario, 1, 2)[0].same(START)
+    assert edit.set_mask(scenario, {(1, 2): True})[0].same(START)
     hidden, _ = edit.set_mask(START, {(1, j): False for j in range(3)})
     assert run(hidden).empty_rows.tolist() == [[False, True, False]] * 2
     padded, _ = edit.set_padding(START, [0])
