@@ -62,17 +62,8 @@ def joint_strip(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
     return draw(trace, arrange(panels, view, (ALL_HEADS,)), view, marks)
 
 
-def thumbnails(
-    trace: Trace, view: View, marks: Marks = NO_MARKS, shown: tuple[int, ...] = ()
-) -> Spec:
-    """The attention of every head, small, on one shared range.
-
-    Args:
-        trace: the computation.
-        view: how it is shown.
-        marks: what is outlined.
-        shown: the heads that the page shows in full; the titles of the others are muted.
-    """
+def thumbnails(trace: Trace, view: View, marks: Marks = NO_MARKS) -> Spec:
+    """The attention of every head, small, on one shared range."""
     heads = range(len(trace["attention"]))
     panels = resolve(trace, [("attention", head) for head in heads], view, small=True)
     first = panels[0]
@@ -82,8 +73,7 @@ def thumbnails(
     ]
     ends = f"{first.low:g} … {first.high:g}"
     caption = (first.subtitle.rsplit(" ", 1)[0].capitalize(), *first.axes.split(", "), ends)
-    muted = frozenset(heads).difference(shown) if shown else frozenset()
-    return draw(trace, arrange_small(small, view, caption), view, marks, muted)
+    return draw(trace, arrange_small(small, view, caption), view, marks)
 
 
 def stage_picture(

@@ -26,9 +26,7 @@ FONT = '"Source Sans", "Segoe UI", Arial, sans-serif'
 MAX_LISTED = 100  # cells up to which numbers are written out; more are packed as binary
 
 
-def draw(
-    trace: Trace, layout: Layout, view: View, marks: Marks, muted: frozenset[int] = frozenset()
-) -> Spec:
+def draw(trace: Trace, layout: Layout, view: View, marks: Marks) -> Spec:
     """Everything of one picture; each heatmap's `meta` is its (key, head, transposed).
 
     Args:
@@ -36,7 +34,6 @@ def draw(
         layout: what stands where.
         view: how it is shown.
         marks: what is outlined.
-        muted: the places of panels whose titles step back.
     """
     ink = inks(view.dark)
     strong = bold(trace, marks)
@@ -52,7 +49,7 @@ def draw(
         drawer.row_axis = _row_axis(layout.placed[place:])
         axes |= drawer.axes(strong)
         data += drawer.traces(axes)
-        notes += around(placed, layout, view, ink, ink.muted if place in muted else ink.text)
+        notes += around(placed, layout, view, ink)
         marked = outlines(trace, placed.panel, marks, view.sizes, ink)
         shapes += [shape | {"xref": drawer.x, "yref": drawer.y} for shape in marked]
     return {

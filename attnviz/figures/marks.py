@@ -39,19 +39,14 @@ def outlines(trace: Trace, panel: Panel, marks: Marks, sizes: Sizes, ink: Inks) 
     shape = shape[::-1] if panel.transposed else shape
     drawn: list[Spec] = []
 
-    def outline(chosen: BoolArray, color: str, width: float, name: str, halo: bool = True) -> None:
+    def outline(chosen: BoolArray, color: str, width: float, name: str) -> None:
         if not chosen.any():
             return
         path = _boxes(chosen.T if panel.transposed else chosen)
-        if halo:  # so that the line is seen on cells of any colour
-            drawn.append(_shape(path, ink.page, width + 2, "halo"))
+        # The halo lets the line be seen on cells of any colour.
+        drawn.append(_shape(path, ink.page, width + 2, "halo"))
         drawn.append(_shape(path, color, width, name))
 
-    changed = marks.changed.get(panel.key)
-    if changed is not None:
-        part = np.atleast_2d(changed if panel.head is None else changed[panel.head])
-        if part.shape == shape:
-            outline(part, ink.changed, sizes.outline, "changed", halo=False)
     axes = trace.axes(panel.key)
     if marks.token is not None and axes[-2:][0] in (*_TOKENS, *_key_axes(trace)):
         chosen = np.zeros(shape, dtype=np.bool_)

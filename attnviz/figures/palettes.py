@@ -71,7 +71,7 @@ class Inks:
         editable, computed, answer: what a number is: set, computed, the chosen result.
         masked, hatch: the ground of a masked cell and the lines on it.
         page: the page behind it all.
-        changed: the outline of what an edit changed.
+        changed: what an edit changed on the page, and what was refused.
     """
 
     text: str

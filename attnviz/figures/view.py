@@ -1,10 +1,8 @@
 """How pictures are drawn: what a person chose, and what is marked in them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
-from attnviz.core.arrays import BoolArray
 from attnviz.core.errors import ScenarioError
 from attnviz.core.expr import Cell
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
@@ -107,13 +105,11 @@ class Marks:
         cell: the chosen cell; its row and column are set in bold wherever they occur.
         operands: the cells that it is made of.
         token: the place of a chosen token: its rows are outlined, its names set in bold.
-        changed: for each array that an edit changed, which cells.
     """
 
     cell: Cell | None = None
     operands: tuple[Cell, ...] = ()
     token: int | None = None
-    changed: Mapping[str, BoolArray] = field(default_factory=dict)
 
 
 NO_MARKS = Marks()

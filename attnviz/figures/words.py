@@ -42,7 +42,7 @@ def caption(layout: Layout, view: View, ink: Inks) -> list[Spec]:
     return [words | {"xanchor": "left"} for words in notes]
 
 
-def around(placed: Placed, layout: Layout, view: View, ink: Inks, title_color: str) -> list[Spec]:
+def around(placed: Placed, layout: Layout, view: View, ink: Inks) -> list[Spec]:
     """The words around one panel."""
     panel, sizes = placed.panel, view.sizes
     middle = (placed.left + placed.width / 2) / layout.width
@@ -53,7 +53,7 @@ def around(placed: Placed, layout: Layout, view: View, ink: Inks, title_color: s
     notes = []
     if panel.title:
         top = at(placed.title_top)
-        notes.append(_title(panel.title, middle, top, sizes.title, title_color))
+        notes.append(_title(panel.title, middle, top, sizes.title, ink.text))
     details = "<br>".join(escape(text) for text in (panel.subtitle, placed.axes) if text)
     if details:
         below = at(placed.title_top + sizes.title * 1.35)

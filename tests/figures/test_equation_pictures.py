@@ -415,13 +415,6 @@ def test_the_sum_of_the_chosen_row_is_outlined_too() -> None:
     assert len(outlined(spec, "token", view)) == 4
 
 
-def test_changed_biases_and_tables_are_outlined() -> None:
-    trace, view = TRACES["biased"], View()
-    changed = {key: np.ones(trace[key].shape, dtype=bool) for key in ("b_o", "w_o")}
-    spec = equation(trace, "output", None, view, Marks(changed=changed, token=1))
-    assert len(outlined(spec, "changed", view)) == 2
-
-
 # Sizes.
 
 
