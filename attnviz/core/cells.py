@@ -94,7 +94,7 @@ def set_table(scenario: Scenario, table: str, array: ArrayLike, head: int | None
         NumberError: a cell that is no finite number.
     """
     old = _table(scenario, table)
-    n_heads = len(old) if ROWS[table].axes[0] in ("head", "kv_head") else 0
+    n_heads = len(old) if ROWS[table].has_heads else 0
     if head is not None and not 0 <= head < n_heads:
         raise ScenarioError(
             "there is no such head",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from attnviz.core.arrays import Array
 from attnviz.core.config import CHOICES, Choice
 from attnviz.core.errors import ScenarioError
+from attnviz.core.model import HEAD_AXES
 from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import ROWS
@@ -95,7 +96,7 @@ def _changed_cells(scenario: Scenario, name: str, a: NDArray[Any], b: NDArray[An
         for axis, size in zip(ROWS[name].axes, a.shape, strict=True)
     ]
     parts = [(title, a, b)]
-    if ROWS[name].axes[0] in ("head", "kv_head"):
+    if ROWS[name].has_heads:
         parts = [(f"{title} {h}", x, y) for h, x, y in zip(labels.pop(0), a, b, strict=True)]
     sentences = []
     for where, mine, theirs in parts:
@@ -147,7 +148,7 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
 
 def _shared(a: Trace, b: Trace, axis: str, mine: int, theirs: int) -> int | None:
     """How many places of an axis both have, from the first on; None for all of them."""
-    if axis in ("head", "kv_head"):
+    if axis in HEAD_AXES:
         return min(mine, theirs)
     if axis not in ("query", "token", "key") or mine == theirs:
         return None

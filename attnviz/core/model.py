@@ -32,6 +32,7 @@ AXES: Mapping[str, str] = MappingProxyType(
         "d_out": "one column per dimension of the output",
     }
 )
+HEAD_AXES = ("head", "kv_head")  # an array that has one of them has it first
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from attnviz.core.model import HEAD_AXES
 from attnviz.core.op import Op, Values
 from attnviz.core.ops import Given
 
@@ -27,6 +28,11 @@ class Table:
     latex: str
     axes: tuple[str, ...]
     says: str = "{title}: row {row}, column {col} is {value}"
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether it has a part for each head, or for each key/value head."""
+        return self.axes[0] in HEAD_AXES
 
 
 _NO_OP = Given("")

@@ -14,6 +14,7 @@ from attnviz.core.derivation import Derivation, latex_text
 from attnviz.core.errors import ScenarioError
 from attnviz.core.expr import Cell
 from attnviz.core.html import overview
+from attnviz.core.model import HEAD_AXES
 from attnviz.core.numbers import format_number
 from attnviz.core.op import Index, Values
 from attnviz.core.ops import Given
@@ -67,14 +68,6 @@ class Trace:
         """The key of the final array: "output", or "concat" without an output projection."""
         return self.stages[-1].key
 
-    @property
-    def divisor(self) -> float:
-        """What raw scores are divided by: sqrt(d_k), or 1 / scale."""
-        scale = self.values.config.scale
-        if scale is None:
-            return float(np.sqrt(self["q"].shape[-1]))
-        return 1.0 / scale if scale else float("inf")
-
     @cached_property
     def empty_rows(self) -> BoolArray:
         """(head, query): True where a query may attend to nothing."""
@@ -94,7 +87,7 @@ class Trace:
 
     def has_heads(self, key: str) -> bool:
         """Whether an array has a part for each head."""
-        return self.axes(key)[0] in ("head", "kv_head")
+        return self.axes(key)[0] in HEAD_AXES
 
     def labels(self, key: str) -> tuple[tuple[str, ...], ...]:
         """For each axis the names of its places; names of one axis differ from each other."""
@@ -119,7 +112,7 @@ class Trace:
             ScenarioError: outside the array; the sentence gives its shape.
         """
         shape, axes = self[key].shape, self.axes(key)
-        by_axis = {"head": head or 0, "kv_head": head or 0}
+        by_axis = dict.fromkeys(HEAD_AXES, head or 0)
         rest = [row, col][2 - sum(axis not in by_axis for axis in axes) :]
         index = tuple(by_axis[axis] if axis in by_axis else rest.pop(0) for axis in axes)
         if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
@@ -168,8 +161,7 @@ class Trace:
         return f"{info.title}{f', {head}' if head else ''}: {', '.join(picked)}"
 
     def _head(self, key: str, index: Index) -> str:
-        axes = self.axes(key)
-        return self.labels(key)[0][index[0]] if axes[0] in ("head", "kv_head") else ""
+        return self.labels(key)[0][index[0]] if self.has_heads(key) else ""
 
     def sentence(
         self,
@@ -215,7 +207,7 @@ class Trace:
         symbol, latex = info.symbol + head.translate(SUBSCRIPTS), f"{{{info.latex}}}"
         latex = f"{{{latex}_{{{head}}}}}" if head else latex
         picked = [labels[i] for labels, i in zip(self.labels(key), index, strict=True)]
-        picked = picked[self.axes(key)[0] in ("head", "kv_head") :]
+        picked = picked[self.has_heads(key) :]
         if self.columns_first and len(picked) == 2:
             return f"{symbol}ᵀ", rf"{latex}^{{\top}}", picked[::-1]
         return symbol, latex, picked
@@ -261,7 +253,7 @@ def axis_labels(
         return words[0]
     if axis == "key":
         return words[1]
-    if axis in ("head", "kv_head"):
+    if axis in HEAD_AXES:
         return tuple(_heads(i, n_heads // size) for i in range(size))
     if axis == "place":
         return tuple(f"p{i}" for i in range(size))

@@ -95,7 +95,7 @@ def input_keys(trace: Trace) -> list[str]:
 
 def head_keys(trace: Trace) -> list[str]:
     """The stages that every head has, in order."""
-    return [s.key for s in trace.stages if s.axes[0] in ("head", "kv_head")]
+    return [s.key for s in trace.stages if s.has_heads]
 
 
 def joint_keys(trace: Trace) -> list[str]:
@@ -166,7 +166,7 @@ def resolve(
 
 def _matrix(trace: Trace, key: str, head: int | None) -> tuple[Array, int | None]:
     array = trace[key]
-    if trace.axes(key)[0] not in ("head", "kv_head"):
+    if not trace.has_heads(key):
         return array, None
     own_head = head_of(array, head or 0, len(trace["attention"]))
     return array[own_head], own_head

@@ -146,7 +146,7 @@ def _targets(array: NDArray[np.generic]) -> list[Target]:
         if held is None:
             continue
         found.append((name, None))
-        if ROWS[name].axes[0] in ("head", "kv_head"):
+        if ROWS[name].has_heads:
             found += [(name, head) for head in range(len(held))]
     return sorted(found, key=lambda target: _part(now.scenario, target).shape != array.shape)
 
@@ -185,7 +185,7 @@ def _title(target: Target) -> str:
     symbol = ROWS[name].symbol
     if head is not None:
         return f"{symbol} head {head + 1}"
-    return f"{symbol} of all heads" if ROWS[name].axes[0] in ("head", "kv_head") else symbol
+    return f"{symbol} of all heads" if ROWS[name].has_heads else symbol
 
 
 def _size(array: NDArray[np.generic]) -> str:

@@ -296,6 +296,6 @@ def test_b23_three_queries_seven_keys_and_values_of_another_width() -> None:
     assert shapes["heads"] == (1, 3, 2)
     assert shapes["concat"] == (3, 2)
     assert [len(names) for names in trace.labels("attention")] == [1, 3, 7]
-    assert trace.divisor == 2.0
+    assert (trace["scaled"] == trace["scores"] / 2).all()
     with pytest.raises(ScenarioError, match=r"\(1, 3, 7\)"):
         trace.explain("scores", 0, 6, 2)

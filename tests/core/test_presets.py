@@ -255,7 +255,8 @@ def test_without_the_scale_softmax_picks_one_key() -> None:
     for key in ("q", "k", "v", "scores"):
         assert (without[key] == with_[key]).all()
     assert without["q"].shape[2] == 64
-    assert (without.divisor, with_.divisor) == (1, 8)
+    assert (without["scaled"] == without["scores"]).all()
+    assert (with_["scaled"] == with_["scores"] / 8).all()
     assert 7 < without["scores"].std() < 9
     assert without["attention"].max(axis=-1).min() > 0.98
     assert with_["attention"].max(axis=-1).max() < 0.52

@@ -579,16 +579,14 @@ def test_the_same_input_gives_the_same_bits(case: tuple[dict[str, np.ndarray], C
 
 
 @pytest.mark.parametrize("scale", [None, 1.0, 0.25, -2.0])
-def test_the_divisor_is_what_scores_are_divided_by(scale: float | None) -> None:
+def test_scores_are_divided_by_the_root_of_d_k_or_times_the_scale(scale: float | None) -> None:
     arrays = random_arrays(5, q=(2, 3, 7), k=(2, 4, 7), v=(2, 4, 1))
     trace = scaled_dot_product_attention(**arrays, scale=scale)
-    assert_close(trace["scaled"] * trace.divisor, trace["scores"], **TOLERANCE)
-    if scale is None:
-        assert trace.divisor == np.sqrt(7)
+    factor = 7**-0.5 if scale is None else scale
+    assert_close(trace["scaled"], trace["scores"] * factor, **TOLERANCE)
 
 
-def test_a_scale_of_zero_has_no_divisor() -> None:
+def test_a_scale_of_zero_weighs_all_keys_alike() -> None:
     arrays = random_arrays(5, q=(2, 3, 7), k=(2, 4, 7), v=(2, 4, 1))
     trace = scaled_dot_product_attention(**arrays, scale=0.0)
-    assert trace.divisor == np.inf
     assert (trace["attention"] == 0.25).all()

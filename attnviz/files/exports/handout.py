@@ -98,7 +98,7 @@ def _nothing(index: tuple[int, ...]) -> str:
 
 def _explained(trace: Trace, key: str, index: tuple[int, ...]) -> str:
     """What a cell's tag holds for the script: its title and its arithmetic."""
-    head = index[0] if trace.axes(key)[0] in ("head", "kv_head") else None
+    head = index[0] if trace.has_heads(key) else None
     row, col = (0, 0, *index[head is not None :])[-2:]
     found = trace.explain(key, head, row, col)
     words = "\n".join(part for part in (found.text(None), found.note) if part)

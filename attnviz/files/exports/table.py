@@ -8,11 +8,9 @@ import numpy as np
 
 from attnviz.core.arrays import Array
 from attnviz.core.errors import FormatError
-from attnviz.core.model import AXES
+from attnviz.core.model import AXES, HEAD_AXES
 from attnviz.core.scenario import Scenario
 from attnviz.core.trace import Trace
-
-_HEADS = ("head", "kv_head")
 
 
 def names(trace: Trace, axis: str, labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -56,7 +54,7 @@ def read_csv(data: bytes, where: str = "CSV") -> Array:
         header, *lines = list(csv.reader(text, strict=True))
     except (csv.Error, ValueError) as error:
         raise FormatError("this is no CSV", where=where) from error
-    n_names = 2 if header[0] in _HEADS and len(header) > 1 and header[1] in AXES else 1
+    n_names = 2 if header[0] in HEAD_AXES and len(header) > 1 and header[1] in AXES else 1
     rows: list[list[float]] = []
     heads: list[str] = []
     for number, line in enumerate(lines, 2):
