@@ -1,7 +1,6 @@
 """The one place where attention is computed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from attnviz.core.errors import LimitError, NumberError, ScenarioError, ShapeErr
 from attnviz.core.masks import fitted
 from attnviz.core.model import MAX_CELLS, MAX_TOKENS, Params
 from attnviz.core.op import Values
-from attnviz.core.ops import Given
 from attnviz.core.picture import place_of
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scenario import EDITS, Scenario
@@ -202,7 +200,7 @@ def _compute(
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for stage in STAGES:
             if stage.key in known:
-                stages.append(replace(stage, op=Given(stage.key)))
+                stages.append(stage.given())
             elif stage.op.active(values):
                 known[stage.key] = frozen(stage.op.apply(values))
                 _check_finite(stage, known)

@@ -72,6 +72,18 @@ class Stage(Table):
     detail: Callable[[Values], str] = no_detail
     adapt: Callable[["Stage", Values, Mapping[str, Table]], Mapping[str, Any]] = as_it_is
 
+    def given(self) -> "Stage":
+        """The row as it reads where its array is set and not computed."""
+        if isinstance(self.op, Given):
+            return self
+        return replace(
+            self,
+            op=Given(self.key),
+            formula=(self.symbol, self.latex),
+            formula_columns=(f"{self.symbol}ᵀ", rf"{self.latex}^{{\top}}"),
+            what=f"{self.title} are given as a table and not computed.",
+        )
+
     def for_values(self, values: Values, rows: Mapping[str, Table]) -> "Stage":
         """The row as it reads for a configuration: its formula names the arrays that it uses."""
         return replace(self, **self.adapt(self, values, rows))

@@ -671,6 +671,16 @@ def test_unbalanced_latex_is_seen(latex: str) -> None:
     assert balanced(r"\left(\frac{1}{\text{\{}}\right)")
 
 
+def test_a_stage_that_was_given_does_not_say_how_it_is_computed() -> None:
+    trace = example("given", "").trace
+    for key in "qkv":
+        stage = next(stage for stage in trace.stages if stage.key == key)
+        assert stage.formula == (stage.symbol, stage.latex)
+        assert stage.formula_columns[0] == f"{stage.symbol}ᵀ"
+        assert "given" in stage.what
+        assert "W_" not in stage.what
+
+
 def test_every_stage_and_table_says_what_it_is() -> None:
     keys = [stage.key for stage in STAGES]
     assert len(set(keys)) == len(keys)

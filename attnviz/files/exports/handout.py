@@ -83,7 +83,8 @@ def _section(trace: Trace, key: str, stage: Stage | None, explained: bool, drawn
     parts = [f"<section{step}><h2>{escape(info.title)} {escape(info.symbol)}, {shape}</h2>"]
     if stage is not None:
         detail = stage.detail(trace.values)
-        formula = escape(f"{info.symbol} = {stage.formula[0]}{f', {detail}' if detail else ''}")
+        made = "" if stage.formula[0] == info.symbol else f" = {stage.formula[0]}"
+        formula = escape(f"{info.symbol}{made}{f', {detail}' if detail else ''}")
         parts.append(f'<p><span class="formula">{formula}</span><br>{escape(stage.what)} ')
         parts.append(f'<span class="why">{escape(stage.why)}</span></p>')
     if not drawn:
