@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from attnviz.core import wording
 from attnviz.core.masks import Mask
-from attnviz.core.normalise import Normalise
+from attnviz.core.normalise import NORMALISERS, Normalise
 from attnviz.core.numbers import number_text
 from attnviz.core.ops import AddBias, Concat, Given, MatMul, Scale, SoftCap, Temper
 from attnviz.core.positions import POSITIONS, AddPositions, Rotate
@@ -113,7 +113,7 @@ STAGES: tuple[Stage, ...] = (
         adapt=wording.positioned,
         formula=("Q turned by its place", r"R\,Q"),
         formula_columns=("Qᵀ turned by its place", r"R\,Q^{\top}"),
-        what="Pairs of columns of each query turn by an angle that grows with its place.",
+        what=POSITIONS["rope"].says,
         why="A dot product of two turned rows depends on how far apart their places are.",
     ),
     Stage(
@@ -127,7 +127,7 @@ STAGES: tuple[Stage, ...] = (
         adapt=wording.positioned,
         formula=("K turned by its place", r"R\,K"),
         formula_columns=("Kᵀ turned by its place", r"R\,K^{\top}"),
-        what="Pairs of columns of each key turn by an angle that grows with its place.",
+        what=POSITIONS["rope"].says,
         why="A dot product of two turned rows depends on how far apart their places are.",
     ),
     Stage(
@@ -140,7 +140,7 @@ STAGES: tuple[Stage, ...] = (
         op=MatMul("q_rotated|q", "k_rotated|k", transposed=True),
         adapt=wording.product,
         formula=("Q · Kᵀ", r"Q\,K^{\top}"),
-        formula_columns=("K · Qᵀ", r"K\,Q^{\top}"),
+        formula_columns=("K · Qᵀ", r"K Q^{\top}"),
         what="The dot product of every query with every key gives a table of scores.",
         why="The better a key answers a query, the larger their dot product.",
     ),
@@ -224,9 +224,9 @@ STAGES: tuple[Stage, ...] = (
         says="{row} attends to {col} with {value}",
         op=Normalise("masked|biased|capped|tempered|scaled"),
         adapt=wording.normalised,
-        formula=("softmax", r"\operatorname{softmax}"),
-        formula_columns=("softmax", r"\operatorname{softmax}"),
-        what="Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
+        formula=("softmax(S′)", r"\operatorname{softmax}(S')"),
+        formula_columns=("softmax(S′ᵀ)", r"\operatorname{softmax}(S'^{\top})"),
+        what=NORMALISERS["softmax"].what,
         why="A token has one unit of attention to share out among all tokens.",
         colour="attention",
     ),

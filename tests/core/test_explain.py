@@ -671,6 +671,18 @@ def test_unbalanced_latex_is_seen(latex: str) -> None:
     assert balanced(r"\left(\frac{1}{\text{\{}}\right)")
 
 
+def test_every_row_of_the_table_reads_as_it_does_in_some_computation() -> None:
+    """So that what a configuration always overrides cannot say something else."""
+    told: dict[str, set[Any]] = {}
+    for pair in EXAMPLES:
+        for stage in example(*pair).trace.stages:
+            words = stage.formula, stage.formula_columns, stage.what, stage.why
+            told.setdefault(stage.key, set()).add(words)
+    for stage in STAGES:
+        words = stage.formula, stage.formula_columns, stage.what, stage.why
+        assert words in told[stage.key], stage.key
+
+
 def test_a_stage_that_was_given_does_not_say_how_it_is_computed() -> None:
     trace = example("given", "").trace
     for key in "qkv":
