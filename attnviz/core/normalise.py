@@ -31,7 +31,7 @@ class Normaliser:
         formula: what is computed of the scores {s}, as (text, LaTeX).
         what: the same as a sentence.
         colour: "signed" where weights may leave 0 to 1.
-        sums_to_one: whether every row does.
+        sums_to_one: whether every row does, but for those that may attend to nothing.
         warning: a sentence for a screen that shows it, where the kind is a known mistake.
     """
 

@@ -13,6 +13,7 @@ from attnviz.core.text import SUBSCRIPTS
 
 Rows = Mapping[str, Table]
 MOST_NAMED = 3  # heads that are all named in a formula
+UNSHARED = "A token has no fixed amount of attention to share out: its weights need not sum to 1."
 
 
 def _named(names: str, values: Values, rows: Rows) -> tuple[str, str]:
@@ -99,7 +100,7 @@ def normalised(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
             formula.replace("{s}", rf"{latex}^{{\top}}"),
         ),
         "what": kind.what,
-        "why": kind.warning or stage.why,
+        "why": kind.warning or (stage.why if kind.sums_to_one else UNSHARED),
         "colour": kind.colour,
     }
 

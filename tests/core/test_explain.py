@@ -693,6 +693,13 @@ def test_a_stage_that_was_given_does_not_say_how_it_is_computed() -> None:
         assert "W_" not in stage.what
 
 
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_only_weights_that_sum_to_one_are_said_to_share_out_one_unit(name: str) -> None:
+    trace = example("walkthrough", f"normaliser {name}").trace
+    why = next(stage.why for stage in trace.stages if stage.key == "attention")
+    assert ("one unit" in why) == np.allclose(trace["attention"].sum(axis=-1), 1.0)
+
+
 def test_every_stage_and_table_says_what_it_is() -> None:
     keys = [stage.key for stage in STAGES]
     assert len(set(keys)) == len(keys)
