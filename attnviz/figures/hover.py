@@ -1,14 +1,10 @@
 """What a cell says when it is pointed at: a sentence, and in small pictures its arithmetic."""
 
 import re
-from typing import Any
 
-from numpy.typing import NDArray
-
+from attnviz.core.bare import Bare
 from attnviz.core.digits import lines
-from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
-from attnviz.core.op import Index
 from attnviz.core.ops import Given
 from attnviz.core.stages import Stage
 from attnviz.core.trace import Trace
@@ -21,32 +17,11 @@ MIN_DECIMALS = 4
 Rows = list[list[str]]
 
 
-class _Unnamed:
-    """Calls cells nothing, which spares writing names that a hover does not show."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace, self.values = trace, trace.values
-        self.arrays: dict[str, NDArray[Any]] = {}
-
-    def cell(self, names: str, index: Index) -> Cell:
-        if names not in self.arrays:
-            self.arrays[names] = self.values[names]
-        return Cell(names, index, float(self.arrays[names][index]))
-
-    def at(self, names: str, index: Index) -> tuple[str, str]:
-        return "", ""
-
-    of_head = row = column = at
-
-    def labels(self, names: str) -> tuple[tuple[str, ...], ...]:
-        return self.trace.labels(names)
-
-
 def texts(
     trace: Trace, stage: Stage, head: int | None, shape: tuple[int, ...], decimals: int | None
 ) -> Rows:
     """(rows, columns) -> for each cell a sentence with its number, and the arithmetic of it."""
-    names = _Unnamed(trace)
+    names = Bare(trace)
     shown = None if decimals is None else max(decimals, MIN_DECIMALS)
 
     def text(row: int, column: int) -> str:

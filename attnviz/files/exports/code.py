@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.core.bare import tree
 from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Neg, Sub, Sum
 from attnviz.core.masks import MASKS, Mask, causal_shift
 from attnviz.core.normalise import Normalise
@@ -19,7 +20,6 @@ from attnviz.core.ops import AddBias, Concat, MatMul, Scale, SoftCap, Temper
 from attnviz.core.positions import POSITIONS, AddPositions, Rotate, alibi_slopes, rotary_dims
 from attnviz.core.stages import Stage
 from attnviz.core.trace import Trace
-from attnviz.files.exports.bare import tree
 
 Lines = list[str]
 

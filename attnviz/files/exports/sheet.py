@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.bare import tree
 from attnviz.core.errors import LimitError
 from attnviz.core.masks import Mask
 from attnviz.core.ops import Given
 from attnviz.core.scenario import Scenario
 from attnviz.core.text import visible
 from attnviz.core.trace import Trace
-from attnviz.files.exports.bare import tree
 from attnviz.files.exports.formulas import HIDDEN, MAX_LENGTH, Formulas
 from attnviz.files.exports.table import names
 from attnviz.files.extras import extra
