@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.core.errors import NumberError, ShapeError
+from attnviz.core.errors import NumberError, ScenarioError, ShapeError
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -22,6 +22,19 @@ def place(index: tuple[int, ...], name: str) -> str:
     words = {1: ("entry",), 2: ("row", "column"), 3: ("head", "row", "column")}
     names = words.get(len(index), tuple(f"axis {i}" for i in range(len(index))))
     return ", ".join([name, *(f"{w} {i + 1}" for w, i in zip(names, index, strict=True))])
+
+
+def check_cell(index: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
+    """Refuse an index that has not one place, from 0 on, for each axis of a shape.
+
+    Raises:
+        ScenarioError: the sentence names the array and its shape.
+    """
+    inside = len(index) == len(shape) and all(0 <= i < n for i, n in zip(index, shape, strict=True))
+    if not inside:
+        raise ScenarioError(
+            "there is no such cell", where=name, got=str(index), expected=f"shape {shape}"
+        )
 
 
 def _regular(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.core.arrays import Array, as_floats, place
+from attnviz.core.arrays import Array, as_floats, check_cell, place
 from attnviz.core.errors import NumberError, ScenarioError, ShapeError
 from attnviz.core.model import Params
 from attnviz.core.scenario import EDITS, Scenario
@@ -61,16 +61,7 @@ def set_cells(scenario: Scenario, table: str, cells: Mapping[tuple[int, ...], fl
     old = _table(scenario, table)
     new = np.array(old)
     for index, value in cells.items():
-        inside = len(index) == new.ndim and all(
-            0 <= i < n for i, n in zip(index, new.shape, strict=True)
-        )
-        if not inside:
-            raise ScenarioError(
-                "there is no such cell",
-                where=_title(table),
-                got=str(index),
-                expected=f"shape {new.shape}",
-            )
+        check_cell(index, new.shape, _title(table))
         if not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
             raise NumberError(
                 "not a finite number", where=place(index, _title(table)), got=repr(value)
@@ -149,12 +140,8 @@ def set_mask(scenario: Scenario, cells: Mapping[tuple[int, int], bool]) -> Chang
     Raises:
         ScenarioError: no such cell.
     """
-    shape = scenario.mask.shape
     for cell in cells:
-        if len(cell) != 2 or not all(0 <= i < n for i, n in zip(cell, shape, strict=True)):
-            raise ScenarioError(
-                "there is no such cell", where="mask", got=str(cell), expected=f"shape {shape}"
-            )
+        check_cell(cell, scenario.mask.shape, "mask")
     shown = {cell for cell, allowed in cells.items() if allowed}
     return replace(scenario, hidden=(scenario.hidden | cells.keys()) - shown), ""
 

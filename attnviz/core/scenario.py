@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.core.arrays import Array, BoolArray, as_floats, frozen
+from attnviz.core.arrays import Array, BoolArray, as_floats, check_cell, frozen
 from attnviz.core.config import Config
 from attnviz.core.draw import drawn_positions
 from attnviz.core.errors import ScenarioError, ShapeError, TextError
@@ -158,7 +158,7 @@ class Scenario:
         """(query, key): True where the query may attend to the key."""
         mask = np.ones((len(self.tokens), len(self.key_tokens)), np.bool_)
         for cell in self.hidden:
-            _check_cell(cell, mask.shape, "mask")
+            check_cell(cell, mask.shape, "mask")
             mask[cell] = False
         frozen(mask)
         return mask
@@ -168,7 +168,7 @@ class Scenario:
         """(key,): False where the key is padding."""
         keep = np.ones(len(self.key_tokens), np.bool_)
         for key in self.padding:
-            _check_cell((key,), keep.shape, "key padding")
+            check_cell((key,), keep.shape, "key padding")
             keep[key] = False
         frozen(keep)
         return keep
@@ -178,7 +178,7 @@ class Scenario:
         for cell, value in getattr(self, EDITS[name]).items():
             if places and cell[0] >= len(table):
                 continue
-            _check_cell(cell, table.shape, name)
+            check_cell(cell, table.shape, name)
             table[cell] = value
         return as_floats(table, name, table.ndim)
 
@@ -249,11 +249,3 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return a is not None and b is not None and np.array_equal(a, b)
     return bool(a == b)
-
-
-def _check_cell(cell: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
-    inside = len(cell) == len(shape) and all(0 <= i < n for i, n in zip(cell, shape, strict=True))
-    if not inside:
-        raise ScenarioError(
-            "there is no such cell", where=name, got=str(cell), expected=f"shape {shape}"
-        )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.core.arrays import BoolArray
+from attnviz.core.arrays import BoolArray, check_cell
 from attnviz.core.derivation import Derivation, latex_text
 from attnviz.core.errors import ScenarioError
 from attnviz.core.expr import Cell
@@ -111,14 +111,11 @@ class Trace:
         Raises:
             ScenarioError: outside the array; the sentence gives its shape.
         """
-        shape, axes = self[key].shape, self.axes(key)
+        axes = self.axes(key)
         by_axis = dict.fromkeys(HEAD_AXES, head or 0)
         rest = [row, col][2 - sum(axis not in by_axis for axis in axes) :]
         index = tuple(by_axis[axis] if axis in by_axis else rest.pop(0) for axis in axes)
-        if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
-            raise ScenarioError(
-                "there is no such cell", where=key, got=str(index), expected=f"shape {shape}"
-            )
+        check_cell(index, self[key].shape, key)
         return index
 
     def explain(self, key: str, head: int | None = None, row: int = 0, col: int = 0) -> Derivation:
