@@ -118,10 +118,10 @@ def search() -> Scenario:
     )
 
 
-def landscape(side: int = 64) -> Array:
-    """(side, side, 3): a house, a tree and the sun, in plain colours from 0 to 1."""
-    y, x = (np.mgrid[:side, :side] + 0.5) * (64 / side)
-    picture = np.empty((side, side, 3))
+def landscape() -> Array:
+    """(64, 64, 3): a house, a tree and the sun, in plain colours from 0 to 1."""
+    y, x = np.mgrid[:64, :64] + 0.5
+    picture = np.empty((*x.shape, 3))
     picture[:] = (0.55, 0.75, 0.95)
     brown = (0.35, 0.2, 0.15)
     for where, colour in (

@@ -114,33 +114,24 @@ def cut(
     return tokens, np.concatenate([np.full((1, patches.shape[1]), CLS_VALUE), 2 * patches - 1])
 
 
-def dot_names(dots: int = DOTS, *, colours: bool = True) -> tuple[str, ...]:
+def dot_names() -> tuple[str, ...]:
     """The names of the numbers of a patch's vector: 'red 1,1' is the dot at the top left."""
-    names = COLOURS if colours else ("grey",)
-    return tuple(f"{name} {r + 1},{c + 1}" for r, c in np.ndindex(dots, dots) for name in names)
+    return tuple(f"{name} {r + 1},{c + 1}" for r, c in np.ndindex(DOTS, DOTS) for name in COLOURS)
 
 
-def over_picture(
-    trace: Trace,
-    query: int = 0,
-    key: str = "attention",
-    grid: tuple[int, int] | None = None,
-) -> Array:
-    """(head, query, key) -> (head, rows, columns): what one query gives to each patch.
+def over_picture(trace: Trace, query: int = 0, grid: tuple[int, int] | None = None) -> Array:
+    """(head, query, key) attention weights -> (head, rows, columns): one query's on each patch.
 
     A patch that is not among the keys is NaN; what stands among them twice is added up.
 
     Args:
         trace: the computation.
         query: the row, from 0.
-        key: an array of queries and keys.
         grid: the rows and columns of patches, where the last ones may lack among the keys.
 
     Raises:
-        ScenarioError: no such query, no array of queries and keys, or no patch among the keys.
+        ScenarioError: no such query, or no patch among the keys.
     """
-    if trace.axes(key) != ("head", "query", "key"):
-        raise ScenarioError("this is no array of queries and keys", where=key)
     if not 0 <= query < len(trace.tokens):
         raise ScenarioError("there is no such query", where="picture", got=str(query))
     places = {j: at for j, at in enumerate(map(place_of, trace.key_tokens)) if at is not None}
@@ -153,7 +144,7 @@ def over_picture(
         )
     needed = grid_of(trace.key_tokens) or (1, 1)
     rows, cols = map(max, needed, grid or needed)
-    weights: NDArray[Any] = trace[key][:, query]
+    weights: NDArray[Any] = trace["attention"][:, query]
     over = np.full((len(weights), rows, cols), np.nan)
     for j, (row, col) in places.items():
         over[:, row, col] = np.nansum([over[:, row, col], weights[:, j]], axis=0)
