@@ -1,6 +1,6 @@
 """How scores become attention weights: each kind as the quotient of two tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -9,14 +9,23 @@ import numpy as np
 
 from attnviz.core.arrays import Array
 from attnviz.core.errors import NumberError
-from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Neg, Sub, Sum, total
+from attnviz.core.expr import total
 from attnviz.core.op import Block, Equation, Explanation, Index, Names, Values, block
+from attnviz.core.quotients import (
+    ZERO,
+    explain_columns,
+    explain_division,
+    explain_plus_one,
+    explain_sigmoid,
+    explain_softmax,
+    explain_top_k,
+    only_largest,
+)
 
 if TYPE_CHECKING:
     from attnviz.core.config import Config
 
 Parts = dict[str, Array]
-_ZERO, _ONE = Const(0.0, "0", "0"), Const(1.0, "1", "1")
 
 
 @dataclass(frozen=True)
@@ -83,136 +92,8 @@ def _sigmoid(scores: Array, config: "Config") -> Parts:
 
 def _top_k(scores: Array, config: "Config") -> Parts:
     """The k largest scores of each row, ties with the last of them too; the rest is hidden."""
-    return {
-        "kept scores": _kept(scores, config.top_k),
-        **_exponentials(_kept(scores, config.top_k)),
-    }
-
-
-def _kept(scores: Array, k: int) -> Array:
-    if k >= scores.shape[-1]:
-        return scores
-    least = np.partition(scores, -k, axis=-1)[..., -k, None]
-    return np.where(scores >= least, scores, -np.inf)
-
-
-# The arithmetic of one cell.
-
-
-def _along(names: Names, source: str, index: Index) -> list[Index]:
-    """The places of the row that a cell is in."""
-    return [(*index[:-1], j) for j in range(names.values[source].shape[-1])]
-
-
-def _explain_softmax(names: Names, source: str, index: Index) -> Explanation:
-    return _explain_powers(names, source, index, _along(names, source, index))
-
-
-def _explain_plus_one(names: Names, source: str, index: Index) -> Explanation:
-    return _explain_powers(names, source, index, _along(names, source, index), zero=True)
-
-
-def _explain_columns(names: Names, source: str, index: Index) -> Explanation:
-    head, _, key = index
-    places = [(head, i, key) for i in range(names.values[source].shape[-2])]
-    found = _explain_powers(names, source, index, places, column=True)
-    if np.isneginf(names.values[source][head, :, key]).all():
-        note = "No query may attend to this key: zero by rule."
-        return replace(found, exprs=(_ZERO,), note=note)
-    return found
-
-
-def _explain_top_k(names: Names, source: str, index: Index) -> Explanation:
-    row, k = names.values[source][index[:-1]], names.values.config.top_k
-    kept = ~np.isneginf(_kept(row, k))
-    if not kept[index[-1]]:
-        why = "hidden" if np.isneginf(row[index[-1]]) else f"not among the {k} largest of its row"
-        symbolic = _power_symbols(names, source, index)
-        return Explanation(symbolic, (_ZERO,), f"This score is {why}: zero by rule.")
-    places = [(*index[:-1], int(j)) for j in np.flatnonzero(kept)]
-    return _explain_powers(names, source, index, places)
-
-
-def _explain_powers(
-    names: Names,
-    source: str,
-    index: Index,
-    places: Sequence[Index],
-    *,
-    zero: bool = False,
-    column: bool = False,
-) -> Explanation:
-    """The power of a cell over the sum of those of `places`.
-
-    Args:
-        zero: whether one more score of 0 is counted.
-        column: whether the places are those of a column and not of a row.
-    """
-    axis = -2 if column else -1
-    here, cells = names.cell(source, index), tuple(names.cell(source, at) for at in places)
-    labels = tuple(names.labels(source)[axis][at[axis]] for at in places)
-    scores: tuple[Expr, ...] = cells
-    if zero:
-        scores, labels = (_ZERO, *cells), ("zero score", *labels)
-    m = Const(Max(scores).value)
-    powers = tuple(Func("exp", Sub(score, m)) for score in scores)
-    power = Func("exp", Sub(here, m))
-    done = tuple(Const(term.value) for term in powers)
-    exprs = (
-        Div(power, Sum(powers, labels)),
-        Div(Const(power.value), Sum(done, labels)),
-        Div(Const(power.value), Const(Sum(done).value)),
-    )
-    note = (
-        "m is the largest "
-        f"{'of 0 and the scores' if zero else 'score'} of the {'column' if column else 'row'}. "
-        "It is taken off first, which leaves the quotient as it is."
-    )
-    symbolic = _power_symbols(names, source, index, zero=zero, column=column)
-    return Explanation(symbolic, exprs, note)
-
-
-def _power_symbols(
-    names: Names, source: str, index: Index, *, zero: bool = False, column: bool = False
-) -> tuple[str, str]:
-    at, at_latex = names.at(source, index)
-    row, row_latex = (names.column if column else names.row)(source, index)
-    more, more_latex = ("e^(−m) + ", "e^{-m} + ") if zero else ("", "")
-    text = f"Σ e^({row} − m)"
-    return (
-        f"e^({at} − m) / {f'({more}{text})' if more else text}",
-        rf"\frac{{e^{{{at_latex}-m}}}}{{{more_latex}\sum e^{{{row_latex}-m}}}}",
-    )
-
-
-def _explain_division(names: Names, source: str, index: Index) -> Explanation:
-    row = names.values[source][index[:-1]]
-    (at, at_latex), (all_, all_latex) = names.at(source, index), names.row(source, index)
-    symbolic = (f"{at} / Σ {all_}", rf"\frac{{{at_latex}}}{{\sum {all_latex}}}")
-    if np.isneginf(row[index[-1]]):
-        return Explanation(symbolic, (_ZERO,), "This key is hidden: its share is zero by rule.")
-    shown = [int(j) for j in np.flatnonzero(~np.isneginf(row))]
-    here = names.cell(source, index)
-    cells: tuple[Cell, ...] = tuple(names.cell(source, (*index[:-1], j)) for j in shown)
-    labels = tuple(names.labels(source)[-1][j] for j in shown)
-    whole = Sum(cells, labels)
-    return Explanation(symbolic, (Div(here, whole), Div(here, Const(whole.value))))
-
-
-def _explain_sigmoid(names: Names, source: str, index: Index) -> Explanation:
-    here, (at, latex) = names.cell(source, index), names.at(source, index)
-    if here.value < 0:
-        power: Expr = Func("exp", here)
-        symbolic = (f"e^({at}) / (1 + e^({at}))", rf"\frac{{e^{{{latex}}}}}{{1+e^{{{latex}}}}}")
-    else:
-        power = Func("exp", Neg(here))
-        symbolic = (f"1 / (1 + e^(−{at}))", rf"\frac{{1}}{{1+e^{{-{latex}}}}}")
-
-    def share(power: Expr) -> Expr:
-        below = Sum((_ONE, power), ("one", "power"))
-        return Div(power if here.value < 0 else _ONE, below)
-
-    return Explanation(symbolic, (share(power), share(Const(power.value))))
+    kept = only_largest(scores, config.top_k)
+    return {"kept scores": kept, **_exponentials(kept)}
 
 
 NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
@@ -222,7 +103,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Each score's exponential over the sum of those of its row.",
             "arXiv:1706.03762, section 3.2.1",
             lambda scores, config: _exponentials(scores),
-            _explain_softmax,
+            explain_softmax,
             ("softmax({s})", r"\operatorname{softmax}({s})"),
             "Softmax turns each row of scores into weights between 0 and 1 that sum to 1.",
         ),
@@ -231,7 +112,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Each score over the sum of its row, without exponentials.",
             "the first idea of many courses; it fails where scores are negative or sum to zero",
             _division,
-            _explain_division,
+            explain_division,
             ("{s} / Σ of its row", r"\frac{{s}}{\sum {s}}"),
             "Each score is divided by the sum of its row; negative scores give negative weights.",
             colour="signed",
@@ -241,7 +122,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Softmax with one more score of zero, so that a row may attend to little.",
             "E. Miller, Attention Is Off By One (2023)",
             lambda scores, config: _exponentials(scores, zero=True),
-            _explain_plus_one,
+            explain_plus_one,
             ("softmax of 0 and {s}", r"\frac{e^{{s}}}{1+\sum e^{{s}}}"),
             "Softmax with an added score of zero: the rest of each row's weight goes to nothing.",
             sums_to_one=False,
@@ -251,7 +132,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Each score by itself: 1 / (1 + e^-score).",
             "arXiv:2409.04431, without its bias of -log n",
             _sigmoid,
-            _explain_sigmoid,
+            explain_sigmoid,
             ("sigmoid({s})", r"\sigma({s})"),
             "Each score becomes a weight between 0 and 1, whatever the others of its row are.",
             sums_to_one=False,
@@ -261,7 +142,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Softmax of the k largest scores of each row; ties with the last of them stay too.",
             "arXiv:1912.11637, section 3",
             _top_k,
-            _explain_top_k,
+            explain_top_k,
             (
                 "softmax of the k largest of {s}",
                 r"\operatorname{softmax}(\operatorname{top}_k({s}))",
@@ -273,7 +154,7 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
             "Each score's exponential over the sum of its column: a common slip of the axis.",
             "the wrong axis in softmax(dim=-2)",
             lambda scores, config: _exponentials(scores, axis=-2),
-            _explain_columns,
+            explain_columns,
             ("softmax({s}) of columns", r"\operatorname{softmax}_{\text{columns}}({s})"),
             "A mistake to look at: softmax runs down each column, over queries instead of keys.",
             sums_to_one=False,
@@ -325,7 +206,7 @@ class Normalise:
         found = NORMALISERS[names.values.config.normaliser].explain(names, source, index)
         if np.isneginf(names.values[source][index[:-1]]).all():
             note = "This query may attend to nothing: zero by rule."
-            return replace(found, exprs=(_ZERO,), note=note)
+            return replace(found, exprs=(ZERO,), note=note)
         return found
 
     def equation(self, values: Values, head: int) -> Equation:
