@@ -89,7 +89,9 @@ class Panel:
 
 def input_keys(trace: Trace) -> list[str]:
     """The embeddings and what positions make of them, where there is more than X as it is set."""
-    keys = [key for key in ("x", "x_positioned", "context", "context_positioned") if key in trace]
+    found = ["context"] if "context" in trace else []
+    found += [stage.key for stage in trace.stages if stage.axes[-1] == "d_model"]
+    keys = sorted(found, key=lambda key: trace.axes(key)[0] != "token")
     return keys if len(keys) > 1 else []
 
 
