@@ -40,12 +40,23 @@ class Names(Protocol):
     @property
     def values(self) -> Values: ...
 
-    def cell(self, names: str, index: Index) -> Cell: ...
-    def at(self, names: str, index: Index) -> tuple[str, str]: ...
-    def of_head(self, names: str, index: Index) -> tuple[str, str]: ...
-    def row(self, names: str, index: Index) -> tuple[str, str]: ...
-    def column(self, names: str, index: Index) -> tuple[str, str]: ...
-    def labels(self, names: str) -> tuple[tuple[str, ...], ...]: ...
+    def cell(self, names: str, index: Index) -> Cell:
+        """A cell with its number."""
+
+    def at(self, names: str, index: Index) -> tuple[str, str]:
+        """A cell in symbols."""
+
+    def of_head(self, names: str, index: Index) -> tuple[str, str]:
+        """A cell in symbols, with its head."""
+
+    def row(self, names: str, index: Index) -> tuple[str, str]:
+        """The whole row of a cell in symbols."""
+
+    def column(self, names: str, index: Index) -> tuple[str, str]:
+        """The whole column of a cell in symbols."""
+
+    def labels(self, names: str) -> tuple[tuple[str, ...], ...]:
+        """For each axis the names of its places."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +120,14 @@ class Op(Protocol):
     def active(self, values: Values) -> bool:
         """Whether a configuration uses it and its inputs are there."""
 
-    def apply(self, values: Values) -> Array: ...
+    def apply(self, values: Values) -> Array:
+        """The whole array, float64; heads are its first axis."""
 
-    def explain(self, names: Names, index: Index) -> Explanation: ...
+    def explain(self, names: Names, index: Index) -> Explanation:
+        """The arithmetic of one cell; every one of its trees evaluates to the cell."""
 
-    def equation(self, values: Values, head: int) -> Equation: ...
+    def equation(self, values: Values, head: int) -> Equation:
+        """The matrices that it puts together for one query head, from 0."""
 
 
 def block(values: Values, names: str, head: int, transposed: bool = False) -> Block:

@@ -26,7 +26,8 @@ class Positions:
         wave: (column, d_model) -> the wave that is added there, and the number of its frequency.
         learned: whether the rows of a table are added.
         pairs: number of rotary columns -> the first and the second column of every pair.
-        distance: (query - key) -> what the head's slope is multiplied with.
+        distance: (key - query) -> what the head's slope is multiplied with.
+        distance_text: the same as (text, LaTeX).
     """
 
     label: str

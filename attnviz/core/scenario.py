@@ -97,10 +97,12 @@ class Scenario:
 
     @property
     def sizes(self) -> Sizes:
+        """Those of the tables."""
         return self.params.sizes
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
+        """The tokens of the text, which give the queries."""
         return tokenize(self.text, self.tokenizer)
 
     @cached_property

@@ -36,6 +36,8 @@ class Trace:
         key_tokens: the key tokens; the same for self-attention.
         origin: a sentence on where a cell of a table (key, row, column) comes from, or nothing.
         features: names of the columns of embeddings, from the first on.
+        columns_first: whether words and symbols are of the transposed arrays, tokens as columns;
+            the arrays themselves stay as they are.
     """
 
     values: Values
@@ -184,6 +186,7 @@ class Trace:
     # How operations call the cells and rows of arrays, as (text, LaTeX).
 
     def cell(self, names: str, index: Index) -> Cell:
+        """A cell with its number and its symbol, of the first of "a|b|c" that is there."""
         key = self.values.pick(names) or names
         symbol, _, places = self._places(key, index)
         return Cell(key, index, float(self[key][index]), f"{symbol}[{', '.join(places)}]")

@@ -70,10 +70,12 @@ def header(sizes: Sizes) -> float:
 
 
 def widest_label(panel: Panel, sizes: Sizes) -> float:
+    """Px of the widest name of a column."""
     return _widest(panel.columns, sizes.label)
 
 
 def label_width(panel: Panel, sizes: Sizes) -> float:
+    """Px that the names of rows take at the left of the cells."""
     return _widest(panel.rows, sizes.label) + 10
 
 
@@ -83,6 +85,7 @@ def _widest(labels: tuple[str, ...], size: int) -> float:
 
 
 def words_width(texts: Sequence[str], sizes: Sizes) -> float:
+    """Px of the widest line of details."""
     return max((text_width(text, sizes.detail) for text in texts), default=0.0)
 
 

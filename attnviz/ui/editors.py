@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.core.arrays import Array
 from attnviz.core.expr import Cell
+from attnviz.core.model import HEAD_AXES
 from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.stages import ROWS
@@ -117,7 +118,7 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
     info, own_head = ROWS[table], None
     title = info.symbol + ("ᵀ" if columns_first else "")
     axes = list(map(axis_word, info.axes))
-    if axes[0] in ("head", "kv_head"):
+    if axes[0] in HEAD_AXES:
         own_head = head_of(trace[table], head, len(trace["attention"]))
         title += f" {trace.labels(table)[0][own_head]}"
         axes = axes[1:]

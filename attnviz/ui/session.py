@@ -16,6 +16,7 @@ from attnviz.core import (
 )
 from attnviz.core.config import OPTIONAL
 from attnviz.core.expr import Cell
+from attnviz.core.model import HEAD_AXES
 from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.core.stages import ROWS
@@ -327,7 +328,7 @@ def roomy(trace: Trace) -> bool:
 def place(cell: Cell) -> tuple[int | None, int, int]:
     """A cell's head (None where it has none), row and column; a list is one row."""
     axes = ROWS[cell.key].axes
-    has_head = axes[0] in ("head", "kv_head") or len(cell.index) > len(axes)
+    has_head = axes[0] in HEAD_AXES or len(cell.index) > len(axes)
     *rows, column = cell.index[has_head:]
     return cell.index[0] if has_head else None, rows[0] if rows else 0, column
 

@@ -27,13 +27,13 @@ from attnviz import (
     scaled_dot_product_attention,
 )
 from attnviz.core import CHOICES, TABLES, edit
+from attnviz.core.bare import tree
 from attnviz.core.derivation import aligned
 from attnviz.core.expr import Cell, Const, Div, Expr, Func, Max, Mul, Neg, Sub, Sum
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
 from attnviz.core.positions import POSITIONS
 from attnviz.core.text import SUBSCRIPTS
-from attnviz.files.exports.bare import tree
 from tests import oracle
 from tests.core.support import random_arrays, random_params
 
