@@ -6,7 +6,6 @@ The only module that touches `st.session_state` and the address bar.
 from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -98,12 +97,6 @@ def address_parts(settings: Mapping[str, object] | None = None) -> dict[str, str
     shown = "" if heads in (None, usual) else str(heads).removeprefix(HEAD)
     shown = address.ALL if shown == ALL_HEADS else shown
     return address.written(session(), lambda n: (settings or {}).get(n, setting(n)), shown)
-
-
-def link(parts: Mapping[str, str]) -> str:
-    """The whole address of this page with these parts."""
-    base = (st.context.url or "").partition("?")[0]
-    return f"{base}?{urlencode(parts)}" if parts else base
 
 
 def follow_address() -> None:

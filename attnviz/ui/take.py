@@ -1,6 +1,8 @@
 """Take away: files of what is shown, links, saved states, and tables from elsewhere."""
 
+from collections.abc import Mapping
 from functools import partial
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -134,8 +136,14 @@ def _share() -> None:
         settings["view"] = str(opens)
     st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
     parts = state.address_parts(settings)
-    st.code(state.link(parts), language=None, wrap_lines=True)
+    st.code(_link(parts), language=None, wrap_lines=True)
     if {address.KEPT, address.PINNED_KEPT} & parts.keys():
         st.html(
             line("note", "It is too large for a link: this one opens on this machine, for a while.")
         )
+
+
+def _link(parts: Mapping[str, str]) -> str:
+    """The whole address of this page with these parts."""
+    base = (st.context.url or "").partition("?")[0]
+    return f"{base}?{urlencode(parts)}" if parts else base
