@@ -257,8 +257,16 @@ def cross() -> None:
 
 
 def choose(cell: Cell, *, deeper: bool = False) -> None:
-    """Open the arithmetic of a cell."""
+    """Open the arithmetic of a cell, and show its head where one is shown alone."""
     session().choose(cell, deeper=deeper)
+    _show_own_head()
+
+
+def _show_own_head() -> None:
+    now, shown = session(), setting("heads")
+    own = heads_of(now.trace, now.chosen)
+    if shown not in (None, ALL_HEADS, *map(head_name, own)):  # None: not drawn
+        show("heads", head_name(own[0]))
 
 
 def head_name(head: int) -> str:
@@ -270,12 +278,7 @@ def clicked() -> None:
     """Open the arithmetic of the cell that was clicked, or reached by arrow keys."""
     event = setting("bridge", {}).get("cell")
     if event:
-        cell = Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0)
-        choose(cell)
-        trace = session().trace
-        one_head = setting("heads") not in (None, ALL_HEADS)  # None: not drawn
-        if one_head and cell.key in trace and trace.axes(cell.key)[0] == "head":
-            show("heads", head_name(cell.index[0]))  # a click on a thumbnail shows its head
+        choose(Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0))
 
 
 def measured() -> None:
@@ -295,6 +298,7 @@ def show_tables(head: int) -> None:
 def back_to(step: int) -> None:
     """Back along the way to an earlier cell."""
     session().back_to(step)
+    _show_own_head()
 
 
 # Views.
@@ -323,8 +327,7 @@ def next_head() -> None:
 
 def turn_to_head() -> None:
     """Open the same place of the head that was chosen."""
-    name = setting("one_head")
-    now = session()
+    now, name = session(), setting("one_head")
     now.go_to(now.step, int(name.removeprefix(HEAD)) - 1)
     if setting("heads") != ALL_HEADS:
         show("heads", name)

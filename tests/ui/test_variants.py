@@ -517,6 +517,20 @@ def test_learned_positions_of_a_second_text(app: AppTest) -> None:
     assert {"x", "x_positioned", "context", "context_positioned"} <= drawn(app)
 
 
+@pytest.mark.parametrize("view", ["Explore", "Step by step"])
+def test_an_operand_of_another_head_shows_that_head(app: AppTest, view: str) -> None:
+    choose(app, "size_n_heads", "4")
+    app.segmented_control(key="view").set_value(view)
+    go(app)
+    session(app).choose(trace(app).cell("concat", (1, 4)))
+    go(app)
+    press(app, "operand_0")
+    assert (session(app).chosen.key, session(app).chosen.index) == ("heads", (2, 1, 0))
+    assert app.selectbox(key="one_head" if view != "Explore" else "heads").value == "head 3"
+    press(app, "back_0")
+    assert (session(app).chosen.key, session(app).chosen.index) == ("concat", (1, 4))
+
+
 def test_heads_that_share_keys_name_each_other(app: AppTest) -> None:
     choose(app, "size_n_heads", "4")
     assert app.text_input(key="size_n_kv_heads").value == "4"
@@ -527,9 +541,11 @@ def test_heads_that_share_keys_name_each_other(app: AppTest) -> None:
     assert "W_V heads 1, 2" in shown(app)
     assert "W_Q head 1" in shown(app)
     assert any("heads 1, 2" in c.proto.spec for c in app.get("plotly_chart"))
+    choose(app, "heads", "head 3")
     session(app).choose(trace(app).cell("k", (1, 0, 0)))
     go(app)
     assert "heads 3, 4: major&#x27;s key, d0" in shown(app)
+    choose(app, "heads", "head 1")
     session(app).choose(trace(app).cell("k", (0, 0, 0)))
     go(app)
     edit(app, "w_k_0", {0: {"d0": "abc"}})
