@@ -12,6 +12,10 @@ CAUTION = (
     "Attention weights show where this head reads from, not why, nor how much a word matters "
     "for the result: values, the output projection and later layers decide that too."
 )
+SHARES = (
+    "The weights of a query need not sum to 1 here, so its entropy is that of their shares in "
+    "the sum; negative weights have none."
+)
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class HeadSummary:
     Args:
         head: its number, from 0.
         entropy_bits: for each query the entropy of its weights in bits; 0 is one key alone,
-            log2(keys) is all keys alike (Shannon 1948).
+            log2(keys) is all keys alike (Shannon 1948). Where weights do not sum to 1, of their
+            shares in the sum; NaN where one is negative, which is no share.
         largest: the largest weight.
         query, key: where it stands.
         mean_distance: the mean of |key place - query place|, weighted by attention.
@@ -54,8 +59,10 @@ def ranking(trace: Trace, query: int = 0, head: int = 0) -> tuple[tuple[str, flo
 
 
 def _summary(head: int, weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> HeadSummary:
-    safe = np.where(weights > 0, weights, 1.0)
-    entropy = -(weights * np.log2(safe)).sum(axis=-1) + 0.0
+    sums = weights.sum(axis=-1, keepdims=True)
+    shares = np.divide(weights, sums, out=np.zeros_like(weights), where=sums != 0)
+    entropy = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1) + 0.0
+    entropy[(weights < 0).any(axis=-1)] = np.nan
     query, key = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
     places = np.abs(np.arange(weights.shape[1])[None, :] - np.arange(weights.shape[0])[:, None])
     total = weights.sum()

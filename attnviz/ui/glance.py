@@ -1,11 +1,13 @@
 """All heads at a glance: lines between the words, and a few numbers for each head."""
 
 from dataclasses import replace
+from math import isnan
 from statistics import mean
 
 import streamlit as st
 
-from attnviz.core.heads import CAUTION, summaries
+from attnviz.core.heads import CAUTION, SHARES, summaries
+from attnviz.core.normalise import NORMALISERS
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 from attnviz.figures import PAGE, flow
@@ -36,7 +38,7 @@ def _summary_table(trace: Trace) -> str:
     labels, decimals = trace.labels("attention"), state.view().decimals
 
     def number(value: float) -> str:
-        return format_number(value, decimals)
+        return "–" if isnan(value) else format_number(value, decimals)
 
     few = len(labels[1]) <= MAX_ENTROPIES
     header = ["", *(map(cut, labels[1]) if few else ("mean",)), "largest weight", "distance"]
@@ -52,4 +54,6 @@ def _summary_table(trace: Trace) -> str:
     ]
     entropies = "Entropy of each query" if few else "Mean entropy of the queries"
     what = f"{entropies} in bits, the largest weight, the mean distance in places"
+    if not NORMALISERS[trace.values.config.normaliser].sums_to_one:
+        what += f". {SHARES}"
     return line("note", what) + f'<div class="scrolled">{table(header, rows)}</div>'

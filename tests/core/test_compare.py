@@ -99,3 +99,18 @@ def test_summary_of_a_row_that_attends_to_nothing() -> None:
     summary = summaries(trace)[0]
     assert summary.entropy_bits == pytest.approx([0.0, 1.0])
     assert not math.isnan(summary.mean_distance)
+
+
+def test_entropies_of_weights_that_do_not_sum_to_one_are_those_of_their_shares() -> None:
+    start = PRESETS["walkthrough"]
+    halves = run(edit.set_config(start, normaliser="sigmoid")[0])
+    for summary, weights in zip(summaries(halves), halves["attention"], strict=True):
+        shares = weights / weights.sum(axis=-1, keepdims=True)
+        assert summary.entropy_bits == pytest.approx(-(shares * np.log2(shares)).sum(axis=-1))
+    minus = edit.set_config(start, normaliser="division")[0]
+    minus = edit.set_cells(minus, "w_k", {(0, 2, 0): -9.0})[0]
+    trace = run(minus)
+    negative = (trace["attention"] < 0).any(axis=-1)
+    assert negative.any()
+    for summary, rows in zip(summaries(trace), negative, strict=True):
+        assert [math.isnan(bits) for bits in summary.entropy_bits] == rows.tolist()
