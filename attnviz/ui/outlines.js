@@ -1,5 +1,6 @@
 // What is outlined over the pictures without drawing them anew.
 const OUTLINED_MS = 2000;
+const BESIDE = 12; // px within which a name stands beside its row
 let marked = null; // the chosen cell and what it is made of, where the pictures do not show it
 
 const charts = (box) => [...box.querySelectorAll(".js-plotly-plot")];
@@ -102,23 +103,30 @@ function ticks(chart) {
 }
 
 // The same of a picture on one pair of axes, whose names are words above columns and beside rows.
+// Those beside rows stand left of the first of the heatmaps whose rows they name.
 function words(chart) {
-  const maps = heatmaps(chart);
-  return [...chart.querySelectorAll(".scatterlayer text")].flatMap((text) => {
-    const { tp, x, y } = text.__data__;
-    const above = tp === "top center";
-    if (!above && tp !== "middle left") return [];
-    const named = maps.flatMap((map) => {
-      const [row, column] = kindsOf(map);
-      const [r, c] = [Math.round((y - map.y0) / map.dy), Math.round((x - map.x0) / map.dx)];
-      const here = above
-        ? c >= 0 && c < map.z[0].length && Math.abs(y - map.y0 + map.dy / 2) < 1
-        : r >= 0 && r < map.z.length;
-      return here ? [above ? [column, c] : [row, r]] : [];
-    });
-    const [kind, place] = named.find(([kind]) => kind === "query") ?? named[0] ?? [];
-    return [[text, kind, place]];
-  });
+  const texts = [...chart.querySelectorAll(".scatterlayer text")];
+  const at = (side) => texts.filter((text) => text.__data__.tp === side);
+  const [columns, rows] = [at("top center"), at("middle left")];
+  const found = [];
+  const groups = [];
+  for (const map of heatmaps(chart)) {
+    const [left, top] = [map.x0 - map.dx / 2, map.y0 - map.dy / 2];
+    const across = (text) => Math.round((text.__data__.x - map.x0) / map.dx);
+    const down = (text) => Math.round((text.__data__.y - map.y0) / map.dy);
+    const above = columns.filter((text) => map.z[0][across(text)] !== undefined &&
+      Math.abs(text.__data__.y - top) < 1);
+    for (const text of above) found.push([text, kindsOf(map)[1], across(text)]);
+    const beside = rows.filter((text) => map.z[down(text)] &&
+      left - text.__data__.x > 0 && left - text.__data__.x < BESIDE);
+    if (beside.length) groups.push({ kinds: [], names: beside.map((text) => [text, down(text)]) });
+    groups.at(-1)?.kinds.push(kindsOf(map)[0]);
+  }
+  for (const { kinds, names } of groups) {
+    const kind = kinds.includes("query") ? "query" : kinds[0];
+    for (const [text, place] of names) found.push([text, kind, place]);
+  }
+  return found;
 }
 
 // Where a cell of a heatmap stands in its box, or in another element around it.
