@@ -19,10 +19,10 @@ _CHART = """(key) => {
 }"""
 _PAINTED = ".js-plotly-plot .main-svg, .st-key-pin"  # nothing is compared before a state is pinned
 # The labels of a chart of `attnviz.figures.flat`: those above columns, those beside rows.
-_LABELS = """([key, bold]) => {
+_LABELS = """(key) => {
   const drawn = [...document.querySelectorAll(`.st-key-chart_${key} .scatterlayer text`)];
   const at = (side) => drawn
-    .filter((e) => e.__data__.tp === side && (!bold || e.style.fontWeight === '700'))
+    .filter((e) => e.__data__.tp === side)
     .map((e) => e.textContent);
   return {x: at('top center'), y: at('middle left')};
 }"""
@@ -67,6 +67,7 @@ class Driver:
         columns = self._columns(table)
         y = box["y"] + HEADER + ROW * row + ROW / 2
         self.click(box["x"] + box["width"] - 20, y)
+        self.page.wait_for_timeout(80)  # the grid takes a click a little later
         for _ in range(columns - 1 - column):
             self.page.keyboard.press("ArrowLeft")
             self.page.wait_for_timeout(40)
@@ -140,8 +141,8 @@ class Driver:
         )
         return dict(size)
 
-    def labels(self, chart: str, bold: bool = False) -> dict[str, list[str]]:
-        return dict(self.page.evaluate(_LABELS, [chart, bold]))
+    def labels(self, chart: str) -> dict[str, list[str]]:
+        return dict(self.page.evaluate(_LABELS, chart))
 
     def click_matrix(self, chart: str, key: str, row: int, column: int, nth: int = 0) -> None:
         """Click the middle of a cell of a heatmap, the nth of its kind in the chart."""

@@ -95,9 +95,6 @@ def test_b23_a_second_text_is_rectangular_and_its_table_takes_an_edit(variants: 
         labels = variants.labels(f"head_{head}")
         assert {"the", "cat", "sat", "on", "it"} <= set(labels["x"])
         assert {"major", "league", "baseball"} <= set(labels["y"])
-        variants.click_matrix(f"head_{head}", "attention", 0, 3)
-        bold = variants.labels(f"head_{head}", bold=True)
-        assert bold == {"x": ["on"] * 3, "y": ["major", "on", "major", "major"]}
     variants.type_cell("context", 1, 0, "0.125")
     assert variants.matrix("inputs", "context")[1, 0] == 0.125
     assert variants.matrix("joint", "output").shape == (3, 4)
