@@ -95,11 +95,11 @@ def _new_sizes(scenario: Scenario, changed: Mapping[str, int | None]) -> Sizes:
     try:
         return made(**changed)
     except ShapeError as error:
-        if len(changed) != 1:
-            raise
-        [(name, wanted)] = changed.items()
+        name, wanted = next(iter(changed.items()))
         legal = _legal(scenario.sizes, name)
-        nearest = sorted(sorted(legal, key=lambda n: abs(n - (wanted or 0)))[:2])
+        if wanted is None or len(changed) != 1 or not legal:
+            raise
+        nearest = sorted(sorted(legal, key=lambda n: abs(n - wanted))[:2])
         raise ShapeError(
             error.message,
             where=name,

@@ -107,13 +107,14 @@ def normalised(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
 
 def joined(stage: Stage, values: Values, rows: Rows) -> Mapping[str, Any]:
     """The formula with as many heads as there are; of many the first two and the last."""
-    count = len(values[stage.op.inputs(values)[0]])
+    source = stage.op.inputs(values)[0]
+    symbol, in_latex, count = rows[source].symbol, rows[source].latex, len(values[source])
     shown = [str(head + 1) for head in range(count)]
     if count > MOST_NAMED:
         shown[2:-1] = ["…"]
-    text = [head if head == "…" else f"H{head.translate(SUBSCRIPTS)}" for head in shown]
+    text = [head if head == "…" else f"{symbol}{head.translate(SUBSCRIPTS)}" for head in shown]
     turned = [head if head == "…" else f"{head}ᵀ" for head in text]
-    latex = r" \mid ".join(r"\dots" if head == "…" else f"H_{{{head}}}" for head in shown)
+    latex = r" \mid ".join(r"\dots" if head == "…" else f"{in_latex}_{{{head}}}" for head in shown)
     return {
         "formula": (" | ".join(text), rf"[\,{latex}\,]"),
         "formula_columns": (" over ".join(turned), rf"[\,{latex}\,]^{{\top}}"),

@@ -14,7 +14,7 @@ from attnviz.figures.equations import equation
 from attnviz.figures.flat import flat
 from attnviz.figures.flows import flow
 from attnviz.figures.layout import arrange
-from attnviz.figures.marks import bold, outlined
+from attnviz.figures.marks import bold, operand_inks, outlined
 from attnviz.figures.overlay import picture_overlay
 from attnviz.figures.panel import cell_count, head_keys, input_keys, joint_keys, resolve
 from attnviz.figures.thumbs import arrange_small
@@ -144,6 +144,7 @@ __all__ = [
     "input_keys",
     "input_strip",
     "joint_strip",
+    "operand_inks",
     "outlined",
     "picture_overlay",
     "ranking_bars",

@@ -1,6 +1,5 @@
 """Equations and what is laid out like them: the best layout that has room, and its picture."""
 
-import re
 from dataclasses import replace
 
 from attnviz.core.trace import Trace
@@ -9,6 +8,7 @@ from attnviz.figures.chain import chain
 from attnviz.figures.draw import draw
 from attnviz.figures.fit import choices
 from attnviz.figures.labels import escape
+from attnviz.figures.marks import moved
 from attnviz.figures.palettes import Inks, inks
 from attnviz.figures.places import Layout, Placed, place_of
 from attnviz.figures.scheme import product
@@ -56,17 +56,13 @@ def painted(trace: Trace, arranged: Arranged, view: View, marks: Marks) -> Spec:
 def whole(shape: Spec, placed: Placed, layout: Layout) -> Spec:
     """A shape on a panel's axes -> the same on the picture, where Plotly cuts no line in half."""
 
-    def px(match: re.Match[str]) -> str:
-        letter, number = match[1], float(match[2])
-        if letter in "MH":
-            return (
-                f"{letter}{(placed.left + (number + 0.5) * placed.cell_width) / layout.width:.5f}"
-            )
-        down = placed.top + (number + 0.5) * placed.cell_height
-        return f"{letter}{1 - down / layout.height:.5f}"
+    def x(column: float) -> str:
+        return f"{(placed.left + (column + 0.5) * placed.cell_width) / layout.width:.5f}"
 
-    path = re.sub(r"([MHV,])(-?[\d.]+)", px, shape["path"])
-    return shape | {"path": path, "xref": "paper", "yref": "paper"}
+    def y(row: float) -> str:
+        return f"{1 - (placed.top + (row + 0.5) * placed.cell_height) / layout.height:.5f}"
+
+    return shape | {"path": moved(shape["path"], x, y), "xref": "paper", "yref": "paper"}
 
 
 def _annotation(word: Word, layout: Layout, ink: Inks) -> Spec:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attnviz.figures.marks import moved
 from attnviz.figures.view import Spec
 
 ACROSS = {"left": "right", "center": "center"}  # an anchor, and the side on which the text is
@@ -101,11 +102,11 @@ class _Sheet:
         return moved | places
 
     def shape(self, shape: Spec) -> Spec:
-        def px(match: re.Match[str]) -> str:
-            axis = shape["xref"] if match[1] in "MH" else shape["yref"]
-            return f"{match[1]}{self.at(axis, float(match[2]))}"
-
-        path = re.sub(r"([MHV,])(-?[\d.]+)", px, shape["path"])
+        path = moved(
+            shape["path"],
+            lambda column: f"{self.at(shape['xref'], column)}",
+            lambda row: f"{self.at(shape['yref'], row)}",
+        )
         return shape | {"path": path, "xref": "x", "yref": "y"}
 
     def note(self, note: Spec) -> _Word:

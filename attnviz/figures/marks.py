@@ -1,6 +1,7 @@
 """What is marked in a picture: cells that are outlined, names in bold, cells without a colour."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +14,12 @@ from attnviz.figures.view import Marks, Sizes, Spec
 
 MAX_RUNS = 2000  # stretches of masked cells in one matrix that are hatched
 _TOKENS = ("query", "token")
+
+
+def operand_inks(marks: Marks) -> dict[str, str]:
+    """For each array that operands of the chosen cell are in, the name of its ink."""
+    keys = dict.fromkeys(cell.key for cell in marks.operands)
+    return dict(zip(keys, ("query", "key", "value"), strict=False))
 
 
 def bold(trace: Trace, marks: Marks) -> dict[str, set[int]]:
@@ -53,10 +60,9 @@ def outlines(trace: Trace, panel: Panel, marks: Marks, sizes: Sizes, ink: Inks) 
         chosen[marks.token : marks.token + 1] = True
         color = ink.key if axes[-2:][0] == "key" else ink.query
         outline(chosen, color, sizes.outline * 0.8, "token")
-    keys = dict.fromkeys(cell.key for cell in marks.operands)
-    for key, color in zip(keys, (ink.query, ink.key, ink.value), strict=False):
+    for key, name in operand_inks(marks).items():
         cells = [cell for cell in marks.operands if cell.key == key]
-        outline(_chosen(panel, shape, cells), color, sizes.outline, "operand")
+        outline(_chosen(panel, shape, cells), getattr(ink, name), sizes.outline, "operand")
     if marks.cell is not None:
         outline(_chosen(panel, shape, [marks.cell]), ink.text, sizes.outline, "chosen")
     return drawn
@@ -86,6 +92,16 @@ def _boxes(chosen: BoolArray) -> str:
     )
 
 
+def moved(path: str, x: Callable[[float], str], y: Callable[[float], str]) -> str:
+    """A path of `outlines` in other coordinates."""
+
+    def move(match: re.Match[str]) -> str:
+        letter, number = match[1], float(match[2])
+        return f"{letter}{x(number) if letter in 'MH' else y(number)}"
+
+    return re.sub(r"([MHV,])(-?[\d.]+)", move, path)
+
+
 def rectangles(chosen: BoolArray) -> list[tuple[int, int, int, int]]:
     """(rows, columns) -> first row, last row, first column, last column of each stretch.
 
@@ -110,11 +126,10 @@ def outlined(trace: Trace, marks: Marks) -> list[Spec]:
 
     Each array has its axes and, for each head with marked cells, the rectangles and their ink.
     """
-    inks = ("query", "key", "value")
-    colors = dict(zip(dict.fromkeys(cell.key for cell in marks.operands), inks, strict=False))
+    inks = operand_inks(marks)
     groups: dict[tuple[str, int | None, str], list[tuple[int, ...]]] = {}
     for cell in (*marks.operands, *filter(None, [marks.cell])):
-        ink = "text" if cell is marks.cell else colors.get(cell.key)
+        ink = "text" if cell is marks.cell else inks.get(cell.key)
         has_head = trace.has_heads(cell.key)
         place = cell.index[has_head:]
         if ink is not None and len(place) == 2:  # a bias is in no picture

@@ -14,7 +14,7 @@ from attnviz.core.numbers import number_text
 from attnviz.core.ops import head_of
 from attnviz.core.stages import ROWS
 from attnviz.core.trace import Trace
-from attnviz.figures import Marks
+from attnviz.figures import Marks, operand_inks
 from attnviz.figures.labels import cut, text_width
 from attnviz.figures.panel import axis_word
 from attnviz.tables import to_frame
@@ -148,8 +148,7 @@ def _outline(grid: Grid, marked: Marks) -> str:
     The grid is a canvas, so the place is computed: columns share equally what they are wider
     than they need.
     """
-    keys = dict.fromkeys(cell.key for cell in marked.operands)
-    inks = dict(zip(keys, ("query", "key", "value"), strict=False))
+    inks = operand_inks(marked)
     start = () if grid.head is None else (grid.head,)
 
     def own(cell: Cell | None) -> bool:

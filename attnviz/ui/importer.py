@@ -171,11 +171,12 @@ def _fitting(scenario: Scenario, array: NDArray[np.generic], name: str, target: 
     mask = target[0] == "mask"
     given = array.astype(np.float64) if mask and array.dtype.kind == "b" else array
     values = as_floats(given, name, array.ndim)
-    if mask and not np.isin(values, (0, 1)).all():
+    odd = values[~np.isin(values, (0, 1))]
+    if mask and odd.size:
         raise NumberError(
             "a mask holds 1 (may attend) or 0 (hidden)",
             where=f"{name} into {_title(target)}",
-            got=number_text(float(values[~np.isin(values, (0, 1))][0])),
+            got=number_text(float(odd[0])),
         )
     return values
 
