@@ -7,7 +7,6 @@ const SETTLED_MS = 150;
 const OPENED_MS = 300; // by then a grid has opened a cell, if it does
 const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 const MUCH_PX = 60;
-const whenIdle = window.requestIdleCallback ?? ((call) => setTimeout(call));
 let send = () => {};
 let chosen = null;
 
@@ -22,7 +21,6 @@ function keepCopies() {
     const picture = chart?.querySelector(".svg-container");
     if (!picture || box.attnvizGhost) continue;
     box.attnvizCopy = picture.cloneNode(true);
-    box.attnvizNumbers = new Map(heatmaps(chart).map((map) => [nameOf(map.meta), map.z]));
   }
 }
 
@@ -50,8 +48,7 @@ function settle(box, chart) {
   if (chart.attnvizSettled) return;
   chart.attnvizSettled = true;
   box.querySelectorAll(".attnviz-pick, .attnviz-changed").forEach((mark) => mark.remove());
-  if (box.attnvizNumbers) outlineChanges(box, chart);
-  box.attnvizNumbers = null;
+  outlineChanges(box, chart);
 }
 
 // Clicks and arrow keys choose a cell.
@@ -156,6 +153,7 @@ const ERASING = { Backspace: "delete", Delete: "forwardDelete" };
 const held = [];
 let waitsForGrid = false;
 const pause = (ms = 0) => new Promise((done) => setTimeout(done, ms));
+const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: GIVE_UP_MS }));
 const until = async (holds, latest = performance.now() + OPENED_MS) => {
   while (!holds() && performance.now() < latest) await pause(5);
 };
@@ -213,12 +211,16 @@ function onPaste(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
   const text = event.clipboardData.getData("text/plain");
-  setTimeout(() => whenIdle(() => sendPaste(grid, text)), SELECTED_MS);
+  sendPaste(grid, text);
 }
 
-function sendPaste(grid, text) {
-  const id = grid.querySelector("[role=gridcell][aria-selected=true]")?.id;
-  const place = id?.match(/glide-cell-(\d+)-(\d+)/);
+async function sendPaste(grid, text) {
+  await pause(SELECTED_MS);
+  await idle();
+  const selected = () => grid.querySelector("[role=gridcell][aria-selected=true]")
+    ?.id.match(/glide-cell-(\d+)-(\d+)/);
+  await until(selected, performance.now() + GIVE_UP_MS);
+  const place = selected();
   if (!place) return;
   const [editor] = grid.className.match(/(?<=st-key-)edit_\w+/);
   send("paste", { editor, row: Number(place[2]), column: place[1] - 1, text });

@@ -30,9 +30,11 @@ function drawOver(box, name, lines, before = null) {
 // What is different from the last picture is outlined for two seconds.
 
 function outlineChanges(box, chart) {
+  const before = box.attnvizNumbers;
+  box.attnvizNumbers = new Map(heatmaps(chart).map((map) => [nameOf(map.meta), map.z]));
   let path = "";
   for (const map of heatmaps(chart)) {
-    const old = box.attnvizNumbers.get(nameOf(map.meta));
+    const old = before?.get(nameOf(map.meta));
     if (!old || old.length !== map.z.length || old[0].length !== map.z[0].length) continue;
     const differs = (row, column) =>
       old[row] && column in old[row] && !Object.is(old[row][column], map.z[row][column]);

@@ -1,12 +1,14 @@
 """What a person does on the page, and what they see."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 HEADER, ROW = 36, 28
 KEY_DELAY = 20  # ms
+TRIES = 3
 
 _CHART = """(key) => {
   const box = document.querySelector(`.st-key-chart_${key} .js-plotly-plot`);
@@ -25,6 +27,16 @@ _LABELS = """(key) => {
     .filter((e) => e.__data__.tp === side)
     .map((e) => e.textContent);
   return {x: at('top center'), y: at('middle left')};
+}"""
+# Where to click in the last column of a grid, brought into sight where something covers it.
+_IN_SIGHT = """(grid, down) => {
+  const place = () => {
+    const {x, y, width} = grid.getBoundingClientRect();
+    return [x + width - 20, y + down];
+  };
+  if (!grid.contains(document.elementFromPoint(...place())))
+    grid.scrollIntoView({block: 'center', behavior: 'instant'});
+  return place();
 }"""
 
 
@@ -63,14 +75,18 @@ class Driver:
 
     def select_cell(self, table: str, row: int, column: int) -> None:
         """Put the grid's selection on a cell: a click in the last column, then arrow keys."""
-        box = self.grid(table).bounding_box()
-        columns = self._columns(table)
-        y = box["y"] + HEADER + ROW * row + ROW / 2
-        self.click(box["x"] + box["width"] - 20, y)
-        self.page.wait_for_timeout(80)  # the grid takes a click a little later
-        for _ in range(columns - 1 - column):
-            self.page.keyboard.press("ArrowLeft")
-            self.page.wait_for_timeout(40)
+        chosen = f'[role=gridcell][aria-selected=true][id="glide-cell-{column + 1}-{row}"]'
+        for _ in range(TRIES):
+            self.click(*self.grid(table).evaluate(_IN_SIGHT, HEADER + ROW * row + ROW / 2))
+            self.page.wait_for_timeout(80)  # the grid takes a click a little later
+            for _ in range(self._columns(table) - 1 - column):
+                self.page.keyboard.press("ArrowLeft")
+                self.page.wait_for_timeout(40)
+            with suppress(TimeoutError):
+                self.grid(table).locator(chosen).wait_for(state="attached", timeout=2000)
+                return
+            self.page.keyboard.press("Escape")  # a click on a chosen cell opens it
+        raise AssertionError(f"{table} does not choose row {row}, column {column}")
 
     def _columns(self, table: str) -> int:
         """How many data columns a grid has; the first cells of a row are its labels."""
