@@ -63,8 +63,10 @@ function choose(chart, trace, row, column) {
   const box = chart.closest(BOX);
   const mark = document.createElement("div");
   mark.className = "attnviz-pick";
-  for (const [side, px] of Object.entries(pixels(box, chart, trace)(row, column)))
-    mark.style[side] = `${px}px`;
+  const [outer, inner] = [box, chart].map((part) => part.getBoundingClientRect());
+  const { left, top, ...size } = pixels(chart, trace)(row, column);
+  const place = { left: left + inner.left - outer.left, top: top + inner.top - outer.top, ...size };
+  for (const [side, px] of Object.entries(place)) mark.style[side] = `${px}px`;
   document.querySelectorAll(".attnviz-pick").forEach((old) => old.remove());
   box.append(mark);
   setTimeout(() => mark.remove(), GIVE_UP_MS);
@@ -259,9 +261,7 @@ const sizes = new ResizeObserver((entries) => {
   for (const { target, contentRect } of entries) {
     target.attnvizPlaced = contentRect.height > 0;
     const box = target.closest(BOX);
-    if (!box) continue;
-    standIn(box);
-    markChosen(target);
+    if (box) standIn(box);
   }
 });
 // Pictures are laid out for the room that they have; a little more or less they scale.

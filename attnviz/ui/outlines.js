@@ -10,8 +10,9 @@ const heatmaps = (chart) => {
 };
 const nameOf = (meta) => meta.join(" ");
 
-function drawOver(box, name, lines, before = null) {
-  box.querySelector(`.${name}`)?.remove();
+function drawOver(chart, name, lines) {
+  const ground = chart.querySelector(".svg-container");
+  ground.querySelector(`:scope > .${name}`)?.remove();
   if (!lines.length) return null;
   const make = (tag) => document.createElementNS("http://www.w3.org/2000/svg", tag);
   const over = make("svg");
@@ -23,7 +24,8 @@ function drawOver(box, name, lines, before = null) {
     Object.assign(line.style, style);
     over.append(line);
   }
-  box.insertBefore(over, before);
+  const [hovers] = [...ground.querySelectorAll(":scope > .main-svg")].slice(-1);
+  ground.insertBefore(over, hovers);
   return over;
 }
 
@@ -38,7 +40,7 @@ function outlineChanges(box, chart) {
     if (!old || old.length !== map.z.length || old[0].length !== map.z[0].length) continue;
     const differs = (row, column) =>
       old[row] && column in old[row] && !Object.is(old[row][column], map.z[row][column]);
-    const at = pixels(box, chart, map);
+    const at = pixels(chart, map);
     map.z.forEach((cells, row) => cells.forEach((_, column) => {
       if (!differs(row, column)) return;
       const { left, top, width, height } = at(row, column);
@@ -48,7 +50,7 @@ function outlineChanges(box, chart) {
       if (!differs(row, column + 1)) path += `M${left + width} ${top}v${height}`;
     }));
   }
-  const over = drawOver(box, "attnviz-changed", path ? [{ path }] : []);
+  const over = drawOver(chart, "attnviz-changed", path ? [{ path }] : []);
   if (over) setTimeout(() => over.remove(), OUTLINED_MS);
 }
 
@@ -56,11 +58,9 @@ function outlineChanges(box, chart) {
 
 function markChosen(chart) {
   const lines = [];
-  const ground = chart.querySelector(".svg-container");
-  if (!ground) return;
   for (const map of marked ? heatmaps(chart) : []) {
     const [key, head, transposed] = map.meta;
-    const at = pixels(ground, chart, map);
+    const at = pixels(chart, map);
     for (const { boxes, ink, ...of } of marked.outlines) {
       if (of.key !== key || of.head !== head) continue;
       const path = boxes.map(([top, bottom, left, right]) => {
@@ -73,8 +73,7 @@ function markChosen(chart) {
       lines.push({ path, stroke: `var(--ink-${ink})`, strokeWidth: `${marked.width}px` });
     }
   }
-  const [hovers] = [...ground.querySelectorAll(":scope > .main-svg")].slice(-1);
-  drawOver(ground, "attnviz-marked", lines, hovers);
+  drawOver(chart, "attnviz-marked", lines);
   markNames(chart);
 }
 
@@ -131,14 +130,13 @@ function words(chart) {
   return found;
 }
 
-// Where a cell of a heatmap stands in its box, or in another element around it.
-function pixels(box, chart, { xaxis, yaxis, x0 = 0, y0 = 0, dx = 1, dy = 1 }) {
+// Where a cell of a heatmap stands in its chart.
+function pixels(chart, { xaxis, yaxis, x0 = 0, y0 = 0, dx = 1, dy = 1 }) {
   const axis = (name) => chart._fullLayout[`${name[0]}axis${name.slice(1)}`];
   const [x, y] = [axis(xaxis), axis(yaxis)];
-  const [outer, inner] = [box.getBoundingClientRect(), chart.getBoundingClientRect()];
   return (row, column) => ({
-    left: inner.left - outer.left + x._offset + x.d2p(x0 + (column - 0.5) * dx),
-    top: inner.top - outer.top + y._offset + y.d2p(y0 + (row - 0.5) * dy),
+    left: x._offset + x.d2p(x0 + (column - 0.5) * dx),
+    top: y._offset + y.d2p(y0 + (row - 0.5) * dy),
     width: x.d2p(dx) - x.d2p(0),
     height: y.d2p(dy) - y.d2p(0),
   });
