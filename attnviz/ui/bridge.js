@@ -155,7 +155,6 @@ const ERASING = { Backspace: "delete", Delete: "forwardDelete" };
 const held = [];
 let waitsForGrid = false;
 const pause = (ms = 0) => new Promise((done) => setTimeout(done, ms));
-const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: GIVE_UP_MS }));
 const until = async (holds, latest = performance.now() + OPENED_MS) => {
   while (!holds() && performance.now() < latest) await pause(5);
 };
@@ -218,7 +217,8 @@ function onPaste(event) {
 
 async function sendPaste(grid, text) {
   await pause(SELECTED_MS);
-  await idle();
+  await new Promise(requestAnimationFrame);
+  await pause(); // what was to be drawn has been, unlike with requestIdleCallback, which may not come
   const selected = () => grid.querySelector("[role=gridcell][aria-selected=true]")
     ?.id.match(/glide-cell-(\d+)-(\d+)/);
   await until(selected, performance.now() + GIVE_UP_MS);

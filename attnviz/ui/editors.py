@@ -30,7 +30,7 @@ NAME_SIZE, NAME_LETTER, ICON = 13, 8, 30  # px of names, a letter of a header, i
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
 MANY_LINES, ABREAST = 2, 3  # tables that need more lines are made small, so many side by side
-BETWEEN = 8  # px
+BETWEEN, GAP = 8, 8  # px
 MAX_GROWTH = 1.8  # of a table where there is room
 SAYS = {"mask": ", 1 may attend, 0 is hidden"}
 
@@ -131,12 +131,21 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
 
 
 def editor_row(tables: list[Grid], marked: Marks) -> None:
-    """The tables side by side; where they do not fit, they wrap. Marked cells are outlined."""
+    """The tables side by side; where they do not fit, they wrap. Marked cells are outlined.
+
+    Each lies below its title by rules of style; a container of its own for each would cost time.
+    """
     rules = []
     for place, grid in enumerate(tables, 1):
         px = grid.width
-        size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px;"
-        rules += [f".st-key-tables > :nth-child({place}) {{ {size} }}", _outline(grid, marked)]
+        size = (
+            f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px; margin-left: {-px - GAP}px"
+        )
+        rules += [
+            f".st-key-tables > :nth-child({2 * place - 1}) {{ flex: 0 0 {px}px }}",
+            f".st-key-tables > :nth-child({2 * place}) {{ {size} }}",
+            _outline(grid, marked),
+        ]
     st.html(f"<style>{' '.join(rules)}</style>")
     for grid in tables:
         _editor(grid)
@@ -178,26 +187,25 @@ def _outline(grid: Grid, marked: Marks) -> str:
 
 
 def _editor(grid: Grid) -> None:
-    with st.container(gap=None):
-        st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
-        st.data_editor(
-            _frame(grid.base.tobytes(), grid.rows, grid.columns),
-            key=grid.key,
-            width="stretch",
-            height=grid.height,
-            row_height=ROW_HEIGHT,
-            num_rows="fixed",
-            column_config={
-                "_index": st.column_config.Column(width=grid.index_width, disabled=True),
-                **{
-                    name: st.column_config.TextColumn(cut(name), width=width)
-                    for name, width in zip(grid.columns, grid.widths, strict=True)
-                },
+    st.html(row("table-title", span("editable", grid.title), span("axes", grid.axes)))
+    st.data_editor(
+        _frame(grid.base.tobytes(), grid.rows, grid.columns),
+        key=grid.key,
+        width="stretch",
+        height=grid.height,
+        row_height=ROW_HEIGHT,
+        num_rows="fixed",
+        column_config={
+            "_index": st.column_config.Column(width=grid.index_width, disabled=True),
+            **{
+                name: st.column_config.TextColumn(cut(name), width=width)
+                for name, width in zip(grid.columns, grid.widths, strict=True)
             },
-            alt=f"Table {grid.title}, {grid.axes}",
-            on_change=grids.edit_table,
-            args=(grid.key,),
-        )
+        },
+        alt=f"Table {grid.title}, {grid.axes}",
+        on_change=grids.edit_table,
+        args=(grid.key,),
+    )
 
 
 def paste_box(tables: list[Grid]) -> None:
