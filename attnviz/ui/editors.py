@@ -130,8 +130,8 @@ def _grid(trace: Trace, table: str, head: int, columns_first: bool) -> Grid:
     return Grid(table, own_head, title, words, key, base, now, rows, columns)
 
 
-def editor_row(tables: list[Grid], marked: Marks) -> None:
-    """The tables side by side; where they do not fit, they wrap. Marked cells are outlined.
+def editor_row(tables: list[Grid]) -> None:
+    """The tables side by side; where they do not fit, they wrap.
 
     Each lies below its title by rules of style; a container of its own for each would cost time.
     """
@@ -144,11 +144,17 @@ def editor_row(tables: list[Grid], marked: Marks) -> None:
         rules += [
             f".st-key-tables > :nth-child({2 * place - 1}) {{ flex: 0 0 {px}px }}",
             f".st-key-tables > :nth-child({2 * place}) {{ {size} }}",
-            _outline(grid, marked),
         ]
-    st.html(f"<style>{' '.join(rules)}</style>")
+    if tables:
+        st.html(f"<style>{' '.join(rules)}</style>")
     for grid in tables:
         _editor(grid)
+
+
+def outline(tables: list[Grid], marked: Marks) -> None:
+    """Outline the marked cells in the tables."""
+    rules = "".join(_outline(grid, marked) for grid in tables)
+    st.html(f"<style>{rules}</style>")
 
 
 def _outline(grid: Grid, marked: Marks) -> str:

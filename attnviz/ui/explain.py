@@ -9,7 +9,7 @@ from attnviz.core.expr import Cell
 from attnviz.core.numbers import format_number
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
-from attnviz.ui import state
+from attnviz.ui import moves, state
 from attnviz.ui.parts import block, escape_label, line, row, span
 from attnviz.ui.session import place
 
@@ -87,7 +87,7 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
                 key=f"back_{step}",
                 type="tertiary",
                 help="Back to this number.",
-                on_click=state.back_to,
+                on_click=moves.back_to,
                 args=(step,),
             )
         for number, cell in enumerate(operands[:MAX_BUTTONS]):
@@ -95,7 +95,7 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
                 escape_label(_named(cell, decimals)),
                 key=f"operand_{number}",
                 help=f"{escape_label(cell.label)}: where does this number come from?",
-                on_click=state.choose,
+                on_click=moves.choose,
                 args=(cell,),
                 kwargs={"deeper": True},
             )
@@ -111,7 +111,7 @@ def _ways(trace: Trace, derivation: Derivation, decimals: int | None) -> None:
                 key=key,
                 label_visibility="collapsed",
                 width=MORE_WIDTH,
-                on_change=lambda: state.choose(rest[state.setting(key)], deeper=True),
+                on_change=lambda: moves.choose(rest[state.setting(key)], deeper=True),
             )
 
 

@@ -10,7 +10,7 @@ from attnviz.core.arrays import Array
 from attnviz.core.numbers import number_text
 from attnviz.parsing import parse_block
 from attnviz.tables import EditResult, apply_edits, only_bits, place_block
-from attnviz.ui import state
+from attnviz.ui import moves, state
 from attnviz.ui.editor import Editor
 from attnviz.ui.inputs import numbers, set_cells
 
@@ -58,6 +58,7 @@ def pasted() -> None:
         columns = state.session().editors[key].columns
         if 0 <= (column := int(event["column"])) < len(columns):
             _take_edits(key, {int(event["row"]): {columns[column]: str(event["text"])}}, True)
+            moves.spread()
 
 
 def _take_edits(
@@ -98,6 +99,7 @@ def transpose_table(table: str, head: int | None) -> None:
     own, _, _ = part(table, head, columns_first=True)
     cells = {(r, c): float(own[r, c]) for r, c in np.ndindex(*own.shape)}
     state.change(lambda s: set_cells(s, table, head, cells))
+    moves.spread()
 
 
 def _place(grid: Editor, cells: Mapping[tuple[int, int], float]) -> str:

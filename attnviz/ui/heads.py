@@ -5,9 +5,9 @@ import streamlit as st
 from attnviz.core.heads import reading
 from attnviz.core.trace import Trace
 from attnviz.figures.labels import cut
-from attnviz.ui import state
+from attnviz.ui import moves, state
 from attnviz.ui.parts import escape_label, row, span
-from attnviz.ui.session import ROOMY_HEADS, heads_of, roomy
+from attnviz.ui.session import ROOMY_HEADS, roomy
 
 MAX_TABS, MAX_WORDS = 3, 8  # with more, they are chosen from a list
 TABLES_WIDTH, HEADS_WIDTH, WORDS_WIDTH = 142, 130, 180  # px
@@ -35,7 +35,7 @@ def choose_heads(trace: Trace, *, one: bool = False) -> list[int]:
     if one:
         names = names[1:]
         key = state.show("one_head", names[now.head])
-    on_change = state.turn_to_head if one else None
+    on_change = moves.turn_to_head if one else None
     if n_heads <= MAX_TABS:
         st.segmented_control(
             "Heads",
@@ -73,7 +73,7 @@ def choose_token(trace: Trace) -> None:
             format_func=lambda label: escape_label(cut(label)),
             key=key,
             label_visibility="collapsed",
-            on_change=state.read_token,
+            on_change=moves.read_token,
         )
     else:
         st.selectbox(
@@ -84,7 +84,7 @@ def choose_token(trace: Trace) -> None:
             key=key,
             label_visibility="collapsed",
             width=WORDS_WIDTH,
-            on_change=state.read_token,
+            on_change=moves.read_token,
         )
 
 
@@ -98,8 +98,8 @@ def readings(trace: Trace, heads: list[int]) -> None:
 
 
 def choose_table_head(trace: Trace, heads: list[int]) -> int:
-    """The head whose tables are shown; with several heads a person can choose."""
-    head = table_head(trace, heads)
+    """The head whose tables are shown: the one that is large, or that of the chosen cell."""
+    head = heads[0] if len(heads) == 1 else state.session().near_head
     if len(heads) > 1:
         names = [f"tables: {state.head_name(h)}" for h in heads]
         key = state.show("table_head", names[heads.index(head)])
@@ -109,15 +109,6 @@ def choose_table_head(trace: Trace, heads: list[int]) -> int:
             key=key,
             label_visibility="collapsed",
             width=TABLES_WIDTH,
-            on_change=lambda: state.show_tables(heads[names.index(state.setting(key))]),
+            on_change=lambda: moves.show_tables(heads[names.index(state.setting(key))]),
         )
     return head
-
-
-def table_head(trace: Trace, heads: list[int]) -> int:
-    """The head whose tables are shown: the one that is large, or that of the chosen cell."""
-    if len(heads) == 1:
-        return heads[0]
-    now = state.session()
-    own = heads_of(trace, now.chosen)
-    return now.head if now.head in own else own[0]

@@ -14,9 +14,9 @@ from attnviz.core.stages import ROWS
 from attnviz.files.imports import FORMATS_IN, MAX_BYTES
 from attnviz.files.imports.recognise import Candidate, applied
 from attnviz.ui import state, uploads
+from attnviz.ui.held import Upload
 from attnviz.ui.inputs import numbers
 from attnviz.ui.parts import line, table
-from attnviz.ui.session import Upload
 
 MAX_LISTED = 12
 MEGABYTE = 2**20  # as Streamlit counts

@@ -6,11 +6,12 @@ from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
-from attnviz.ui import editors, grids, state
+from attnviz.ui import editors, grids, moves, state
 from attnviz.ui.address import SETTINGS
 from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
@@ -61,20 +62,60 @@ def _settle() -> None:
     gc.freeze()
 
 
-@st.fragment
+@st.fragment(key=moves.WHOLE)
 def main() -> None:
     """All but the side bar, which an edit or a click need not draw anew."""
     now = state.session()
     if now.side_shows != now.side():  # undo and reset reach the side bar too
         st.rerun()
     trace = replace(now.trace, columns_first=state.view().transposed)
-    with st.container(key="hall" if state.presenting() else "page"):
-        if state.presenting():
-            style(PROJECTOR_CSS)
-            present(trace)
-        else:
-            explored(trace)
-    explores = state.setting("view") == EXPLORE and not state.presenting()
+    heads: list[int] = []
+    tables: list[editors.Grid] = []
+    hall = state.presenting()
+    with st.container(key="hall" if hall else "page"):
+        with st.container(
+            horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"
+        ):
+            style(PROJECTOR_CSS if hall else "")
+            if not hall:
+                heads, tables = tools(trace)
+        answer = st.container(
+            horizontal=True, key="answer", vertical_alignment="center", gap="xsmall"
+        )
+        with st.container(horizontal=True, gap="xsmall", key="tables"):
+            editors.editor_row(tables)
+        now.frame_shows = moves.frame()
+        shown(trace, heads, tables, answer)
+
+
+@st.fragment
+def shown(
+    trace: Trace, heads: list[int], tables: list[editors.Grid], answer: DeltaGenerator
+) -> None:
+    """What a click or a step changes: the answer line, the pictures, the arithmetic.
+
+    Args:
+        trace: the computation.
+        heads: those that are shown.
+        tables: those that stand above.
+        answer: where the answer line stands, above the tables.
+    """
+    now, hall = state.session(), state.presenting()
+    if now.frame_shows != moves.frame():
+        st.rerun()
+    explores = state.setting("view") == EXPLORE and not hall
+    if hall:
+        present(trace)
+    else:
+        with answer:
+            answer_line(trace)
+            readings(trace, heads)
+            warning = NORMALISERS[trace.values.config.normaliser].warning
+            if warning:
+                st.html(line("warning", warning))
+            if explores:
+                editors.outline(tables, marks(trace))
+        VIEWS[state.setting("view")](trace, heads)
     _bridge(
         key="bridge",
         data={
@@ -82,41 +123,29 @@ def main() -> None:
             "room": now.room,
             "marked": marked(trace) if explores else None,
         },
-        on_cell_change=state.clicked,
-        on_room_change=state.measured,
+        on_cell_change=moves.clicked,
+        on_room_change=moves.measured,
         on_paste_change=grids.pasted,
     )
     state.keep_address()
 
 
-def explored(trace: Trace) -> None:
-    """The page when it is not laid out for a projector."""
-    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"):
-        style()
-        view = st.segmented_control(
-            "View",
-            list(VIEWS),
-            key=state.once("view", EXPLORE),
-            label_visibility="collapsed",
-            required=True,
-        )
-        draw = VIEWS[str(view)]
-        heads = choose_heads(trace, one=draw is step_by_step)
-        tables = []
-        if draw in WITH_TABLES:
-            tables = editors.shown(trace, choose_table_head(trace, heads))
-            editors.paste_box(tables)
-        history_buttons()
-    with st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall"):
-        answer_line(trace)
-        readings(trace, heads)
-    warning = NORMALISERS[trace.values.config.normaliser].warning
-    if warning:
-        st.html(line("warning", warning))
-    if tables:
-        with st.container(horizontal=True, gap="xsmall", key="tables"):
-            editors.editor_row(tables, marks(trace))
-    draw(trace, heads)
+def tools(trace: Trace) -> tuple[list[int], list[editors.Grid]]:
+    """Views, heads and buttons; gives the heads and the tables that are shown."""
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        key=state.once("view", EXPLORE),
+        label_visibility="collapsed",
+        required=True,
+    )
+    draw = VIEWS[str(view)]
+    heads, tables = choose_heads(trace, one=draw is step_by_step), []
+    if draw in WITH_TABLES:
+        tables = editors.shown(trace, choose_table_head(trace, heads))
+        editors.paste_box(tables)
+    history_buttons()
+    return heads, tables
 
 
 def style(more: str = "") -> None:
@@ -159,7 +188,7 @@ def history_buttons() -> None:
         "Present",
         key="present",
         help="One step at a time, large, for the projector; Esc leaves.",
-        on_click=state.present,
+        on_click=moves.present,
         args=(True,),
     )
 

@@ -4,16 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.core import (
-    PRESETS,
-    AttnvizError,
-    LimitError,
-    Scenario,
-    TextError,
-    Trace,
-    edit,
-    run,
-)
+from attnviz.core import PRESETS, Scenario, Trace, edit, run
 from attnviz.core.config import OPTIONAL
 from attnviz.core.expr import Cell
 from attnviz.core.model import HEAD_AXES
@@ -21,40 +12,12 @@ from attnviz.core.ops import head_of
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.core.stages import ROWS
 from attnviz.figures import Spec, View
-from attnviz.files.imports import Candidate, Found
 from attnviz.ui.editor import Editor
+from attnviz.ui.held import Draft, Upload
 from attnviz.ui.inputs import TABLES, holds, numbers
 
 MAX_HISTORY = 200
 ROOMY_HEADS, ROOMY_TOKENS = 2, 4  # up to here all heads are shown in full
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A text that was refused: as it was typed, why, and which one of `Scenario`."""
-
-    text: str
-    error: AttnvizError
-    field: str = "text"
-
-    @property
-    def hint(self) -> bool:
-        """Whether it is no mistake, only nothing yet."""
-        return isinstance(self.error, TextError)
-
-    @property
-    def too_long(self) -> bool:
-        """Whether its beginning could be taken."""
-        return isinstance(self.error, LimitError)
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A file with tables: its name, what is in it, and the layers that were recognised."""
-
-    name: str
-    found: Found
-    layers: tuple[Candidate, ...]
 
 
 @dataclass
@@ -75,6 +38,8 @@ class Session:
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
         side_shows: what the side bar showed when it was drawn last; see `side`.
+        frame_shows: what tool bar and tables showed; see `frame`.
+        turn: how often another state was put on the page.
         room: width of the pictures and height of the page, in px, as the browser tells.
         head: the head that was looked at last.
         aim: row and column of the cell that was chosen last, which a step may be too small for.
@@ -105,6 +70,8 @@ class Session:
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
     side_shows: tuple[object, ...] = ()
+    frame_shows: tuple[object, ...] = ()
+    turn: int = 0
     room: tuple[int, int] = (1144, 900)
     head: int = 0
     aim: tuple[int, int] | None = None
@@ -159,6 +126,18 @@ class Session:
         picture = now.image is not None, self.revisions.get("picture", 0)
         refused = self.refused if self.refused_at else ""
         return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched, refused)
+
+    def frame(self, *settings: object) -> tuple[object, ...]:
+        """What tool bar and tables are to show; settings: what widgets add to it."""
+        ways = bool(self.past or self.waiting), bool(self.future)
+        anew = tuple(self.revisions.items()), self.opened
+        return (self.turn, *ways, *anew, self.room, self.near_head, *settings)
+
+    @property
+    def near_head(self) -> int:
+        """The head whose tables go with the chosen cell: that looked at last, if it has a part."""
+        own = heads_of(self.trace, self.chosen)
+        return self.head if self.head in own else own[0]
 
     def is_on(self, table: str) -> bool:
         """Whether a table of `OPTIONAL` is there to be edited or has a part."""
@@ -226,6 +205,7 @@ class Session:
         if trace.tokens != self.trace.tokens:
             self.token = None
         self.scenario, self.trace = scenario, trace
+        self.turn += 1
         self.head = min(self.head, scenario.sizes.n_heads - 1)
         self.revealed = None
         self.chosen = still(trace, self.chosen) or opening_cell(trace)

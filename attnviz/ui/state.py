@@ -10,18 +10,17 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core import PRESETS, AttnvizError, Scenario, edit, run
-from attnviz.core.expr import Cell
 from attnviz.figures import View
 from attnviz.files.picture import read_picture
 from attnviz.ui import address
+from attnviz.ui.held import Draft
 from attnviz.ui.inputs import HELD, holds, set_variant
-from attnviz.ui.session import Draft, Session, heads_of, opening_cell, roomy
+from attnviz.ui.session import Session, heads_of, opening_cell, roomy
 
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS, HEAD = "all heads", "head "
 TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
 ON_ITS_WAY = 0.6  # seconds that a new address may take to the browser
-MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
 
 
 def session() -> Session:
@@ -256,95 +255,11 @@ def cross() -> None:
         now.draft = None
 
 
-def choose(cell: Cell, *, deeper: bool = False) -> None:
-    """Open the arithmetic of a cell, and show its head where one is shown alone."""
-    session().choose(cell, deeper=deeper)
-    _show_own_head()
-
-
-def _show_own_head() -> None:
-    now, shown = session(), setting("heads")
-    own = heads_of(now.trace, now.chosen)
-    if shown not in (None, ALL_HEADS, *map(head_name, own)):  # None: not drawn
-        show("heads", head_name(own[0]))
-
-
 def head_name(head: int) -> str:
     """What a head is called in the choice of heads."""
     return f"{HEAD}{head + 1}"
 
 
-def clicked() -> None:
-    """Open the arithmetic of the cell that was clicked, or reached by arrow keys."""
-    event = setting("bridge", {}).get("cell")
-    if event:
-        choose(Cell(str(event["key"]), tuple(int(i) for i in event["index"]), 0.0))
-
-
-def measured() -> None:
-    """Take the room that the browser has for the pictures."""
-    room = setting("bridge", {}).get("room")
-    if room:
-        width, height = map(int, room)
-        session().room = (min(max(width, MIN_WIDTH), MAX_WIDTH), min(max(height, 400), 4000))
-
-
-def show_tables(head: int) -> None:
-    """Show the tables of a head, with a cell of it."""
-    now = session()
-    now.choose(opening_cell(now.trace, head))
-
-
-def back_to(step: int) -> None:
-    """Back along the way to an earlier cell."""
-    session().back_to(step)
-    _show_own_head()
-
-
-# Views.
-
-
 def presenting() -> bool:
     """Whether the page is laid out for a projector."""
     return bool(setting("presenting", False))
-
-
-def present(on: bool) -> None:
-    """Lay the page out for a projector, or leave that; the chosen cell stays."""
-    show("presenting", on)
-
-
-def go_to(step: int) -> None:
-    """Open a step."""
-    session().go_to(step)
-
-
-def next_head() -> None:
-    """Open the same place of the next head."""
-    now = session()
-    now.go_to(now.step, now.head + 1)
-
-
-def turn_to_head() -> None:
-    """Open the same place of the head that was chosen."""
-    now, name = session(), setting("one_head")
-    now.go_to(now.step, int(name.removeprefix(HEAD)) - 1)
-    if setting("heads") != ALL_HEADS:
-        show("heads", name)
-
-
-def reveal() -> None:
-    """Show one row more of the step's result."""
-    session().reveal()
-
-
-def fold_arithmetic() -> None:
-    """Show or hide the arithmetic while presenting."""
-    show("arithmetic", not setting("arithmetic", True))
-
-
-def read_token() -> None:
-    """Mark the rows of the token that was chosen, or of none."""
-    now = session()
-    labels, chosen = now.trace.labels("attention")[1], setting("token")
-    now.token = labels.index(chosen) if chosen in labels else None

@@ -6,7 +6,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.figures import LARGE, PROJECTOR, Marks, Sizes, View, equation
 from attnviz.figures.labels import cut
-from attnviz.ui import state
+from attnviz.ui import moves, state
 from attnviz.ui.explain import arithmetic, explanation
 from attnviz.ui.parts import block, chart, escape_label, line, marks, row, span
 from attnviz.ui.session import ROOMY_TOKENS
@@ -35,7 +35,7 @@ def step_by_step(trace: Trace, heads: list[int]) -> None:
             key=state.show("step", now.step),
             label_visibility="collapsed",
             required=True,
-            on_change=lambda: state.go_to(state.setting("step")),
+            on_change=lambda: moves.go_to(state.setting("step")),
         )
         st.html(line("note", f"step {now.step + 1} of {len(trace.stages)}"))
     words = (
@@ -80,9 +80,9 @@ def present(trace: Trace) -> None:
     )
     with st.container(key="hidden_buttons"):
         _step_buttons(trace)
-        st.button("Head", key="next_head", on_click=state.next_head)
-        st.button("Arithmetic", key="fold_arithmetic", on_click=state.fold_arithmetic)
-        st.button("Leave", key="leave", on_click=state.present, args=(False,))
+        st.button("Head", key="next_head", on_click=moves.next_head)
+        st.button("Arithmetic", key="fold_arithmetic", on_click=moves.fold_arithmetic)
+        st.button("Leave", key="leave", on_click=moves.present, args=(False,))
 
 
 def _step_buttons(trace: Trace) -> None:
@@ -98,14 +98,14 @@ def _step_buttons(trace: Trace) -> None:
             key=name,
             help=f"{label} (Left or Right key)",
             disabled=not 0 <= to <= last,
-            on_click=state.go_to,
+            on_click=moves.go_to,
             args=(to,),
         )
     st.button(
         "Reveal a row",
         key="reveal",
         help="Show the result row by row (Space).",
-        on_click=state.reveal,
+        on_click=moves.reveal,
     )
 
 

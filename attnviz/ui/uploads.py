@@ -3,7 +3,7 @@
 from attnviz.core import AttnvizError
 from attnviz.files import from_json, imports
 from attnviz.ui import state
-from attnviz.ui.session import Upload
+from attnviz.ui.held import Upload
 
 
 def _uploaded(key: str) -> tuple[str, bytes] | None:
