@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import WebSocket
 
 from tests.browser.driver import Driver
 
@@ -70,6 +71,26 @@ def test_one_edit_runs_the_script_once(watched: Driver) -> None:
     edit_a_cell(watched)
     watched.page.wait_for_timeout(1000)
     assert seen(watched)["runs"] == 1
+
+
+def test_a_click_sends_tool_bar_and_tables_only_where_they_change(driver: Driver) -> None:
+    received: list[bytes] = []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda data: received.append(bytes(data)))
+
+    driver.page.on("websocket", listen)
+    driver.page.reload()
+    driver.wait_idle()
+    tables = driver.page.locator(".st-key-tables")
+    clicks = (("head_1", 2, 0, False), ("head_0", 1, 1, True), ("head_0", 1, 2, False))
+    for chart, head, row, anew in clicks:
+        received.clear()
+        driver.click_matrix(chart, "scores", row, 1)
+        assert driver.answer().startswith(f"head {head}: ")
+        assert f"W_Q head {head}" in tables.inner_text()
+        for sent in (b"W_Q head", b"Redo"):
+            assert (sent in b"".join(received)) is anew
 
 
 def test_changed_cells_are_outlined_for_two_seconds(watched: Driver) -> None:
