@@ -418,11 +418,13 @@ def bomb() -> bytes:
     return zipped(a__npy=header((25_000_001,)) + bytes(8 * 25_000_001))
 
 
-def lying() -> bytes:
-    """An archive that unpacks to more than it declares."""
-    data = bytearray(zipped(a__npy=header((1000,)) + bytes(8000)))
-    size, small = struct.pack("<I", 128 + 8000), struct.pack("<I", 128)
-    return bytes(data.replace(size, small))
+def lying(method: int = zipfile.ZIP_DEFLATED, numbers: int = 4_000_000) -> bytes:
+    """An archive that unpacks to more than its directory declares."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", method) as archive:
+        archive.writestr("a.npy", header((numbers,)) + bytes(8 * numbers))
+    size, small = struct.pack("<I", 128 + 8 * numbers), struct.pack("<I", 128 + 8)
+    return data.getvalue().replace(size, small)
 
 
 def tensors(head: Any, body: bytes = b"") -> bytes:
@@ -469,7 +471,9 @@ REFUSALS = {
     "npy complex": ("a.npy", npy(np.zeros(2, complex)), "real numbers"),
     "npy dates": ("a.npy", npy(np.zeros(2, "M8[s]")), "real numbers"),
     "npz bomb": ("a.npz", bomb(), "unpacks to too much"),
-    "npz lying": ("a.npz", lying(), "a.npz"),
+    "npz lying": ("a.npz", lying(), "a.npz, a: it unpacks to something else"),
+    "npz lying bz2": ("a.npz", lying(zipfile.ZIP_BZIP2), "stored or deflated, got bzip2"),
+    "npz lying lzma": ("a.npz", lying(zipfile.ZIP_LZMA), "stored or deflated, got lzma"),
     "npz cut": ("a.npz", WRITTEN["a.npz"][:-20], "damaged"),
     "npz other": ("a.npz", zipped(readme__txt=b"hello"), "more than arrays"),
     "npz many": ("a.npz", b"PK\x01\x02" * 20_000, "too many"),
@@ -506,7 +510,11 @@ def test_a_file_is_refused_in_one_sentence_without_running_it(case: str) -> None
     assert len(str(error.value)) < 500
 
 
-@pytest.mark.parametrize("case", ["npz bomb", "npy huge", "safetensors huge", "npz many"])
+BOMBS = ["npz bomb", "npy huge", "safetensors huge", "npz many"]
+BOMBS += ["npz lying", "npz lying bz2", "npz lying lzma"]
+
+
+@pytest.mark.parametrize("case", BOMBS)
 def test_a_bomb_is_refused_before_the_memory_fills(case: str) -> None:
     name, data, _ = REFUSALS[case]
     tracemalloc.start()
@@ -515,6 +523,16 @@ def test_a_bomb_is_refused_before_the_memory_fills(case: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3 * len(data) + 1_000_000
+
+
+def test_a_large_archive_is_unpacked_piece_by_piece_to_the_same_numbers() -> None:
+    table = np.arange(500_000.0)
+    for write in (np.savez, np.savez_compressed):
+        data = io.BytesIO()
+        write(data, table=table, other=table[:0])
+        found = read("a.npz", data.getvalue()).arrays
+        assert found["table"].tobytes() == table.tobytes()
+        assert found["other"].shape == (0,)
 
 
 def test_a_file_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import io
 import math
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,11 +27,14 @@ MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
 MAX_ARRAYS = 10_000
 MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
 MAX_DEPTH = 20  # of names within names
+MAX_NPY_HEADER = 100_000  # bytes; NumPy itself refuses more than a tenth of it
+PIECE = 2**18  # bytes that are unpacked at once
 PICKLE = (
     "attnviz never reads pickles, which can run anything. In Python: "
     "safetensors.torch.save_file(torch.load(path, weights_only=True), 'tables.safetensors')"
 )
 
+_METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "?"}
 _KINDS |= {
     f"{kind}{bits}": f"<{kind.lower()}{bits // 8}" for kind in "IU" for bits in (8, 16, 32, 64)
@@ -153,9 +157,9 @@ def read_npy(data: bytes, where: str) -> Found:
     return Found({"table": _npy(data, where)})
 
 
-def _npy(data: bytes, where: str) -> NDArray[Any]:
+def _npy(data: bytes | bytearray, where: str) -> NDArray[Any]:
     """The bytes of a .npy file -> its array; the header is held against the size before it."""
-    stream = io.BytesIO(data)
+    stream = io.BytesIO(data[:MAX_NPY_HEADER])
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     version = npy.read_magic(stream)
     if version not in readers:
@@ -182,7 +186,10 @@ def _npy(data: bytes, where: str) -> NDArray[Any]:
 
 
 def read_npz(data: bytes, where: str) -> Found:
-    """An archive of NumPy; what it unpacks to is held against the limit before unpacking."""
+    """An archive of NumPy; what it unpacks to is held against the limit before unpacking.
+
+    A directory that declares less than there is does not help: nothing past that is unpacked.
+    """
     if data.count(b"PK\x01\x02") > MAX_ARRAYS:
         raise LimitError("there are too many arrays", where=where, expected=f"{MAX_ARRAYS:,}")
     arrays: dict[str, NDArray[Any]] = {}
@@ -209,12 +216,43 @@ def read_npz(data: bytes, where: str) -> Found:
             name = member.filename.removesuffix(".npy")
             if name in arrays:
                 raise FormatError(f"the name “{name[:60]}” occurs twice", where=where)
-            array = _npy(archive.read(member), f"{where}, {name[:60]}")
+            at = f"{where}, {name[:60]}"
+            array = _npy(_unpacked(archive, member, at), at)
             if array.dtype.kind == "U":
                 notes.append(f"{name[:60]} holds text and was passed over")
             else:
                 arrays[name] = array
     return Found(arrays, tuple(notes))
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> bytearray:
+    """A member of an archive, piece by piece, and no more of it than its declared size.
+
+    Raises:
+        FormatError: packed in a way that cannot be unpacked piece by piece, or not what was
+            declared.
+    """
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FormatError(
+            "it is packed in a way that is not read",
+            where=where,
+            expected="stored or deflated",
+            got=_METHODS.get(member.compress_type, f"method {member.compress_type}"),
+            hint="Write it with numpy.savez or numpy.savez_compressed.",
+        )
+    data = bytearray()
+    try:
+        with archive.open(member) as stream:
+            while piece := stream.read(PIECE):
+                data += piece
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise FormatError(
+            "it unpacks to something else than its archive declares",
+            where=where,
+            expected=f"{member.file_size:,} B",
+            hint="The file is damaged or was tampered with: make it again.",
+        ) from error
+    return data
 
 
 def read_safetensors(data: bytes, where: str) -> Found:
