@@ -20,7 +20,7 @@ from attnviz import PRESETS, AttnvizError, Params, run
 from attnviz.core import FormatError
 from attnviz.files import to_json
 from attnviz.files.exports import export
-from attnviz.files.imports import FORMATS_IN, read, readers, recognise
+from attnviz.files.imports import FORMATS_IN, limits, read, recognise
 from attnviz.files.imports.recognise import applied, inputs
 from tests.core.support import random_params
 from tests.files.support import full, variants
@@ -536,7 +536,7 @@ def test_a_large_archive_is_unpacked_piece_by_piece_to_the_same_numbers() -> Non
 
 
 def test_a_file_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "MAX_BYTES", 10)
+    monkeypatch.setattr(limits, "MAX_BYTES", 10)
     with pytest.raises(AttnvizError, match="at most 10 B"):
         read("a.npy", WRITTEN["a.npy"])
 

@@ -5,18 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from attnviz.core.errors import FormatError
-from attnviz.files.imports.readers import (
-    MAX_BYTES,
-    PICKLE,
-    Found,
-    guarded,
-    read_json,
-    read_npy,
-    read_npz,
-    read_safetensors,
-    read_text,
-)
+from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, guarded
+from attnviz.files.imports.readers import read_npy, read_npz, read_safetensors
 from attnviz.files.imports.recognise import Candidate, recognise
+from attnviz.files.imports.texts import read_json, read_text
 
 __all__ = ["FORMATS_IN", "MAX_BYTES", "REFUSED", "Candidate", "Found", "Import", "read"]
 __all__ += ["recognise"]

@@ -2,154 +2,28 @@
 
 import io
 import math
-import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from attnviz.core.errors import AttnvizError, FormatError, LimitError
-from attnviz.files.exports.archive import FORMAT as TRACE
-from attnviz.files.exports.table import is_ours, read_csv
+from attnviz.core.errors import FormatError, LimitError
 from attnviz.files.extras import extra
-from attnviz.files.scenario_json import FORMAT as SCENARIO
-from attnviz.files.scenario_json import from_json, parsed
-from attnviz.parsing import CommaError, parse_block
-from attnviz.parsing.rows import PLACE
+from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found
 
-COMMAS = "every comma was taken to stand between two numbers, none as a decimal comma"
-MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
 MAX_ARRAYS = 10_000
 MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
-MAX_DEPTH = 20  # of names within names
 MAX_NPY_HEADER = 100_000  # bytes; NumPy itself refuses more than a tenth of it
 PIECE = 2**18  # bytes that are unpacked at once
-PICKLE = (
-    "attnviz never reads pickles, which can run anything. In Python: "
-    "safetensors.torch.save_file(torch.load(path, weights_only=True), 'tables.safetensors')"
-)
 
 _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "?"}
 _KINDS |= {
     f"{kind}{bits}": f"<{kind.lower()}{bits // 8}" for kind in "IU" for bits in (8, 16, 32, 64)
 }
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was in a file: arrays by name, as they were stored, and a sentence on each decision."""
-
-    arrays: Mapping[str, NDArray[Any]]
-    notes: tuple[str, ...] = field(default=())
-
-
-def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Found:
-    """A reader with the limits around it; whatever a library says of damage is one sentence.
-
-    Raises:
-        AttnvizError: too large, damaged, or not what it should be.
-    """
-    if len(data) > MAX_BYTES:
-        raise LimitError("the file is too large", where=where, expected=f"at most {MAX_BYTES:,} B")
-    if re.match(rb"\x80[\x02-\x05]", data):
-        raise FormatError("this is a pickle", where=where, hint=PICKLE)
-    try:
-        found = read(data, where)
-    except AttnvizError:
-        raise
-    except Exception as error:  # the libraries raise nearly anything on damaged bytes
-        raise FormatError(
-            "the file is damaged, cut off, or of another format", where=where
-        ) from error
-    if not found.arrays:
-        raise FormatError("there is no table of numbers in it", where=where)
-    return found
-
-
-def read_text(data: bytes, where: str) -> Found:
-    """One table as CSV or TSV, with or without names of rows and columns."""
-    text = data.decode("utf-8-sig")
-    header = re.match(r'"([^"]*)"', text)
-    if header and is_ours([header[1]]):
-        return Found({"table": read_csv(data, where)})
-    try:
-        try:
-            block = parse_block(text)
-        except CommaError:
-            if not where.lower().endswith(".csv"):
-                raise
-            block = parse_block(text, ",")
-            block = replace(block, notes=(*block.notes, COMMAS))
-    except AttnvizError as error:
-        error.where = error.where.replace(PLACE, where)
-        error.args = (str(error),)
-        raise
-    return Found({"table": block.values}, block.notes)
-
-
-def read_json(data: bytes, where: str) -> Found:
-    """A table, tables by name (also names within names), a trace or a scenario."""
-    plain = parsed(data, where)
-    kind = plain.get("format") if isinstance(plain, dict) else None
-    if kind == SCENARIO:
-        return Found(from_json(data, where).tables())
-    if kind == TRACE:
-        plain = plain.get("arrays")
-    arrays: dict[str, NDArray[Any]] = {}
-    left_out: list[str] = []
-    _walk(plain, "", where, arrays, left_out, 0)
-    notes = (f"passed over, no tables: {', '.join(left_out[:9])}",) if left_out else ()
-    return Found(arrays, notes)
-
-
-def _walk(
-    plain: Any,
-    name: str,
-    where: str,
-    arrays: dict[str, NDArray[Any]],
-    left_out: list[str],
-    depth: int,
-) -> None:
-    if depth > MAX_DEPTH:
-        raise FormatError("names are nested too deeply", where=where)
-    if isinstance(plain, dict):
-        for key, item in plain.items():
-            inner = f"{name}.{key}" if name else key
-            if inner in arrays:
-                raise FormatError(f"the name “{inner[:60]}” occurs twice", where=where)
-            _walk(item, inner, where, arrays, left_out, depth + 1)
-    elif isinstance(plain, list) and plain:
-        try:
-            arrays[name or "table"] = _numbers(plain)
-        except (TypeError, ValueError) as error:
-            raise FormatError(
-                "these are no rows of numbers of equal length", where=f"{where}, {name or 'table'}"
-            ) from error
-    else:
-        left_out.append(name[:60] or "the whole")
-
-
-def _numbers(plain: list[Any]) -> NDArray[Any]:
-    flat: list[Any] = plain
-    while any(isinstance(item, list) for item in flat):
-        if not all(isinstance(item, list) for item in flat):
-            raise ValueError
-        flat = [inner for item in flat for inner in item]
-    kinds = {type(item) for item in flat if item != "-inf"}
-    if kinds == {bool}:
-        return np.array(plain, np.bool_)
-    if not kinds <= {int, float}:
-        raise ValueError
-    array = np.array(plain, np.float64)
-    if not np.isfinite(array[~np.isneginf(array)]).all():
-        raise ValueError
-    return array
 
 
 def read_npy(data: bytes, where: str) -> Found:

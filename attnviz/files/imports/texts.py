@@ -1,0 +1,100 @@
+"""Texts of a file, CSV and JSON, to named arrays."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.core.errors import AttnvizError, FormatError
+from attnviz.files.exports.archive import FORMAT as TRACE
+from attnviz.files.exports.table import is_ours, read_csv
+from attnviz.files.imports.limits import Found
+from attnviz.files.scenario_json import FORMAT as SCENARIO
+from attnviz.files.scenario_json import from_json, parsed
+from attnviz.parsing import CommaError, parse_block
+from attnviz.parsing.rows import PLACE
+
+COMMAS = "every comma was taken to stand between two numbers, none as a decimal comma"
+MAX_DEPTH = 20  # of names within names
+
+
+def read_text(data: bytes, where: str) -> Found:
+    """One table as CSV or TSV, with or without names of rows and columns."""
+    text = data.decode("utf-8-sig")
+    header = re.match(r'"([^"]*)"', text)
+    if header and is_ours([header[1]]):
+        return Found({"table": read_csv(data, where)})
+    try:
+        try:
+            block = parse_block(text)
+        except CommaError:
+            if not where.lower().endswith(".csv"):
+                raise
+            block = parse_block(text, ",")
+            block = replace(block, notes=(*block.notes, COMMAS))
+    except AttnvizError as error:
+        error.where = error.where.replace(PLACE, where)
+        error.args = (str(error),)
+        raise
+    return Found({"table": block.values}, block.notes)
+
+
+def read_json(data: bytes, where: str) -> Found:
+    """A table, tables by name (also names within names), a trace or a scenario."""
+    plain = parsed(data, where)
+    kind = plain.get("format") if isinstance(plain, dict) else None
+    if kind == SCENARIO:
+        return Found(from_json(data, where).tables())
+    if kind == TRACE:
+        plain = plain.get("arrays")
+    arrays: dict[str, NDArray[Any]] = {}
+    left_out: list[str] = []
+    _walk(plain, "", where, arrays, left_out, 0)
+    notes = (f"passed over, no tables: {', '.join(left_out[:9])}",) if left_out else ()
+    return Found(arrays, notes)
+
+
+def _walk(
+    plain: Any,
+    name: str,
+    where: str,
+    arrays: dict[str, NDArray[Any]],
+    left_out: list[str],
+    depth: int,
+) -> None:
+    if depth > MAX_DEPTH:
+        raise FormatError("names are nested too deeply", where=where)
+    if isinstance(plain, dict):
+        for key, item in plain.items():
+            inner = f"{name}.{key}" if name else key
+            if inner in arrays:
+                raise FormatError(f"the name “{inner[:60]}” occurs twice", where=where)
+            _walk(item, inner, where, arrays, left_out, depth + 1)
+    elif isinstance(plain, list) and plain:
+        try:
+            arrays[name or "table"] = _numbers(plain)
+        except (TypeError, ValueError) as error:
+            raise FormatError(
+                "these are no rows of numbers of equal length", where=f"{where}, {name or 'table'}"
+            ) from error
+    else:
+        left_out.append(name[:60] or "the whole")
+
+
+def _numbers(plain: list[Any]) -> NDArray[Any]:
+    flat: list[Any] = plain
+    while any(isinstance(item, list) for item in flat):
+        if not all(isinstance(item, list) for item in flat):
+            raise ValueError
+        flat = [inner for item in flat for inner in item]
+    kinds = {type(item) for item in flat if item != "-inf"}
+    if kinds == {bool}:
+        return np.array(plain, np.bool_)
+    if not kinds <= {int, float}:
+        raise ValueError
+    array = np.array(plain, np.float64)
+    if not np.isfinite(array[~np.isneginf(array)]).all():
+        raise ValueError
+    return array
