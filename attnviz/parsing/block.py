@@ -13,7 +13,7 @@ from attnviz.parsing.latex import latex_rows
 from attnviz.parsing.lines import line_rows, without_labels
 from attnviz.parsing.rows import LEFT_OUT, PLACE, Row, count_text, left_out
 
-MAX_PASTE = 2_000_000  # characters
+MAX_PASTE = 2_000_000  # characters of a text that is not from a file
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,26 @@ class Block:
     notes: tuple[str, ...] = ()
 
 
-def parse_block(text: str, separator: str = "") -> Block:
+def parse_block(text: str, separator: str = "", limit: int = MAX_PASTE) -> Block:
     r"""Text of a table -> its numbers.
 
     Reads cells from a spreadsheet (tabs), CSV (comma or semicolon), Markdown rows, lines of
     numbers, NumPy and torch prints, Python and JSON lists, MATLAB [1 2; 3 4] and LaTeX matrices.
     A first line or column without any number is taken as labels and left out, with a note.
-    `separator` is what stands between the numbers of a line, where that is known.
+
+    Args:
+        text: the table.
+        separator: what stands between the numbers of a line, where that is known.
+        limit: the most characters.
 
     Raises:
         CommaError: a comma may stand between numbers or in one.
         FormatError: rows of different lengths, or no table; the sentence names the line.
         NumberError: an item that is no number; the sentence names line and item.
     """
-    if len(text) > MAX_PASTE:
+    if len(text) > limit:
         raise FormatError(
-            "the text is too long", where=PLACE, expected=f"at most {MAX_PASTE:,} letters"
+            "the text is too long", where=PLACE, expected=f"at most {limit:,} letters"
         )
     notes: list[str] = []
     if r"\begin{" in text:

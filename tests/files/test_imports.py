@@ -18,10 +18,11 @@ from safetensors.numpy import save as save_safetensors
 
 from attnviz import PRESETS, AttnvizError, Params, run
 from attnviz.core import FormatError
-from attnviz.files import to_json
+from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import export
 from attnviz.files.imports import FORMATS_IN, limits, read, recognise
 from attnviz.files.imports.recognise import applied, inputs
+from attnviz.parsing.block import MAX_PASTE
 from tests.core.support import random_params
 from tests.files.support import full, variants
 
@@ -539,6 +540,54 @@ def test_a_file_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(limits, "MAX_BYTES", 10)
     with pytest.raises(AttnvizError, match="at most 10 B"):
         read("a.npy", WRITTEN["a.npy"])
+
+
+OURS = b'"head","query","a"\n' + b'"1","a",1.0\n' * 20_000
+
+
+@pytest.mark.parametrize("suffix", FORMATS_IN["csv"].suffixes)
+@pytest.mark.parametrize(
+    ("limit", "text", "says"),
+    [
+        ("MAX_TEXT", OURS, "too long .expected at most 1,000 B, got 240,019 B"),
+        ("MAX_LINES", OURS, "too many lines in the text .expected at most 1,000, got 20,001"),
+        ("MAX_VALUES", OURS, "too many items in the text .expected at most 1,000, got 60,003"),
+        ("MAX_VALUES", b"1," * 20_000, "too many items in the text"),
+    ],
+)
+def test_a_text_above_the_limit_is_refused_before_it_is_parsed(
+    suffix: str, limit: str, text: bytes, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, limit, 1000)
+    tracemalloc.start()
+    with pytest.raises(AttnvizError, match=rf"^a{suffix}: .*{says}.*numpy.save"):
+        read(f"a{suffix}", text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < len(text) + 20_000
+
+
+@pytest.mark.parametrize(
+    "item", ["1\t", "1;", "1 ", "\n", "\r", "\x0b", "\u2028", "[1]", "|", "1&"]
+)
+def test_whatever_separates_items_counts(item: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_VALUES", 1000)
+    with pytest.raises(AttnvizError, match=r"items in the text .expected at most 1,000, got 2,000"):
+        read("a.txt", (item * 2_000).encode())
+
+
+@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_VALUES"])
+def test_a_json_above_the_limit_is_refused(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenario_json, limit, 1000)
+    with pytest.raises(AttnvizError, match="at most 1,000"):
+        read("a.json", b"[" + b"1," * 2_000 + b"1]")
+
+
+def test_a_csv_of_every_digit_and_the_width_of_a_model_is_read() -> None:
+    table = np.random.default_rng(0).normal(size=(150, 768))  # longer than what may be pasted
+    text = "\n".join(",".join(map(repr, row)) for row in table.tolist())
+    assert len(text) > MAX_PASTE
+    assert read("a.csv", text.encode()).arrays["table"].tobytes() == table.tobytes()
 
 
 def test_numbers_of_16_bits_are_read() -> None:

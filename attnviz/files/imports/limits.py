@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from attnviz.core.errors import AttnvizError, FormatError, LimitError
 
 MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
+MAX_TEXT = 32_000_000  # bytes of a file of text
+MAX_VALUES = 4_000_000  # items in a file of text; each takes some 100 bytes while it is read
+MAX_LINES = 200_000  # of a file of text, or rows in brackets; each takes some 600 bytes more
+# What may begin a row or an item of a table: brackets, blanks and ends of lines beyond ASCII too.
+ROW_SIGNS = b"[(\n\r\x0b\x0c\x1c\x1d\x1e\x85\xa8\xa9"
+ITEM_SIGNS = b",;|& \t\x1f\xa0" + ROW_SIGNS
+BINARY = "Save large tables with numpy.save or numpy.savez, which also keep every digit."
 PICKLE = (
     "attnviz never reads pickles, which can run anything. In Python: "
     "safetensors.torch.save_file(torch.load(path, weights_only=True), 'tables.safetensors')"
@@ -45,3 +52,29 @@ def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Fou
     if not found.arrays:
         raise FormatError("there is no table of numbers in it", where=where)
     return found
+
+
+def check_text(data: bytes, where: str) -> None:
+    """Refuse a text that would not be read in bounded memory, before anything of it is parsed.
+
+    Raises:
+        LimitError: more than `MAX_TEXT` bytes, `MAX_VALUES` items or `MAX_LINES` lines.
+    """
+    if len(data) > MAX_TEXT:
+        raise LimitError(
+            "the text is too long",
+            where=where,
+            expected=f"at most {MAX_TEXT:,} B",
+            got=f"{len(data):,} B",
+            hint=BINARY,
+        )
+    for what, signs, limit in (("lines", ROW_SIGNS, MAX_LINES), ("items", ITEM_SIGNS, MAX_VALUES)):
+        count = len(data) - len(data.translate(None, signs))
+        if count > limit:
+            raise LimitError(
+                f"there are too many {what} in the text",
+                where=where,
+                expected=f"at most {limit:,}",
+                got=f"{count:,}",
+                hint=BINARY,
+            )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnviz.core.errors import AttnvizError, FormatError
 from attnviz.files.exports.archive import FORMAT as TRACE
 from attnviz.files.exports.table import is_ours, read_csv
-from attnviz.files.imports.limits import Found
+from attnviz.files.imports.limits import MAX_TEXT, Found, check_text
 from attnviz.files.scenario_json import FORMAT as SCENARIO
 from attnviz.files.scenario_json import from_json, parsed
 from attnviz.parsing import CommaError, parse_block
@@ -22,17 +22,18 @@ MAX_DEPTH = 20  # of names within names
 
 def read_text(data: bytes, where: str) -> Found:
     """One table as CSV or TSV, with or without names of rows and columns."""
+    check_text(data, where)
     text = data.decode("utf-8-sig")
     header = re.match(r'"([^"]*)"', text)
     if header and is_ours([header[1]]):
         return Found({"table": read_csv(data, where)})
     try:
         try:
-            block = parse_block(text)
+            block = parse_block(text, limit=MAX_TEXT)
         except CommaError:
             if not where.lower().endswith(".csv"):
                 raise
-            block = parse_block(text, ",")
+            block = parse_block(text, ",", MAX_TEXT)
             block = replace(block, notes=(*block.notes, COMMAS))
     except AttnvizError as error:
         error.where = error.where.replace(PLACE, where)
@@ -43,7 +44,7 @@ def read_text(data: bytes, where: str) -> Found:
 
 def read_json(data: bytes, where: str) -> Found:
     """A table, tables by name (also names within names), a trace or a scenario."""
-    plain = parsed(data, where)
+    plain = parsed(data, where)  # which has limits of its own
     kind = plain.get("format") if isinstance(plain, dict) else None
     if kind == SCENARIO:
         return Found(from_json(data, where).tables())
