@@ -86,7 +86,7 @@ def test_every_format_has_its_row_and_limits_are_those_in_force() -> None:
     texts = (limits.MAX_TEXT, limits.MAX_LINES, limits.MAX_VALUES, MAX_PASTE)
     for limit in (link.MAX_LENGTH, imports.MAX_BYTES, scenario_json.MAX_BYTES, *texts):
         assert f"{limit:,}" in text
-    assert f"pip install {' '.join(EXTRAS.values())}" in text
+    assert f"need a library each: {', '.join(EXTRAS.values())}." in text
 
 
 def test_named_files_are_there() -> None:

@@ -262,6 +262,7 @@ def test_users_install_no_test_tools_but_pytest() -> None:
         "pandas",
         "pillow",
         "pytest",
+        *EXTRAS.values(),
     }
 
 
@@ -271,8 +272,10 @@ def test_package_metadata_agrees_with_the_requirements() -> None:
     assert {str(Requirement(line)) for line in project["dependencies"]} == wanted
 
 
-def test_optional_libraries_are_those_that_files_load_and_are_tested() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    optional = {Requirement(line) for line in project["optional-dependencies"]["files"]}
-    assert {requirement.name for requirement in optional} == set(EXTRAS.values())
-    assert optional <= {requirement for requirement, _ in required("requirements-dev.txt").values()}
+def test_each_library_is_required_in_one_place() -> None:
+    assert required("requirements.txt").keys() & required("requirements-dev.txt").keys() == set()
+
+
+def test_libraries_of_single_formats_are_loaded_only_where_they_are_used() -> None:
+    loaded = {name.split(".")[0] for path in MODULES for name in imports(path.read_text("utf-8"))}
+    assert loaded & EXTRAS.keys() == set()

@@ -1,4 +1,7 @@
-"""Libraries that only some formats need, loaded when such a format is asked for."""
+"""Libraries that single formats need, loaded when such a format is asked for.
+
+`requirements.txt` brings them; where one is missing all else works.
+"""
 
 import importlib
 from typing import Any
