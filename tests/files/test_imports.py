@@ -7,6 +7,7 @@ import re
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from attnviz.core import FormatError
 from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import export
 from attnviz.files.imports import FORMATS_IN, limits, read, recognise
+from attnviz.files.imports.limits import natural
 from attnviz.files.imports.recognise import applied, inputs
 from attnviz.parsing.block import MAX_PASTE
 from tests.core.support import random_params
@@ -285,14 +287,41 @@ def test_a_layer_is_recognised_and_gives_its_parameters_back(label: str) -> None
     assert dict(found.shapes()) == shapes
 
 
-def test_several_layers_keep_the_order_of_the_file() -> None:
-    arrays = {
-        f"encoder.layer.{i}.attention.{name}": table
-        for i in (0, 1, 2, 10)
-        for name, table in linear(FULL, BERT).items()
-    }
-    titles = [found.title for found in recognise(arrays)]
-    assert [re.search(r"layer (\d+)", title)[1] for title in titles] == ["0", "1", "2", "10"]  # type: ignore[index]
+ALWAYS_IN_ORDER = [0, 1, 2, 9, 10, 11, 100]
+LAYERS = {
+    f"encoder.layer.{i}.attention.{name}": np.ascontiguousarray(table)
+    for i in (10, 2, 100, 0, 11, 9, 1)
+    for name, table in linear(FULL, BERT).items()
+}
+AS_FILES: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "json": lambda arrays: json.dumps({n: a.tolist() for n, a in arrays.items()}).encode(),
+    "npz": lambda arrays: npz(**arrays),
+    "safetensors": save_safetensors,
+}
+
+
+@pytest.mark.parametrize("suffix", AS_FILES)
+@pytest.mark.parametrize("turn", [False, True])
+def test_layers_of_a_file_come_by_their_numbers(suffix: str, turn: bool) -> None:
+    arrays = dict(reversed(LAYERS.items())) if turn else LAYERS
+    found = read(f"a.{suffix}", AS_FILES[suffix](arrays)).arrays
+    numbers = [int(re.search(r"layer (\d+)", each.title)[1]) for each in recognise(found)]  # type: ignore[index]
+    assert numbers == ALWAYS_IN_ORDER
+
+
+def test_tables_of_a_safetensors_file_come_by_their_names() -> None:
+    for _ in range(5):  # the library gives them in another order each time
+        names = list(read("a.safetensors", save_safetensors(LAYERS)).arrays)
+        assert [int(n.split(".")[2]) for n in names[::8]] == ALWAYS_IN_ORDER
+        assert names[:8] == sorted(n for n in LAYERS if ".0." in n)
+
+
+@given(st.lists(st.text(st.sampled_from("a.0123²٣"), max_size=8), max_size=8))
+def test_any_names_have_one_order(names: list[str]) -> None:
+    by_name = sorted(names, key=natural)
+    assert sorted(names[::-1], key=natural) == by_name
+    numbers = [int(n) for n in by_name if re.fullmatch("[0-9]+", n)]
+    assert numbers == sorted(numbers)
 
 
 def test_decoders_have_two_layers_of_attention_each() -> None:

@@ -31,6 +31,13 @@ class Found:
     notes: tuple[str, ...] = field(default=())
 
 
+def natural(name: str) -> tuple[object, ...]:
+    """What names are sorted by so that layer 2 stands before layer 10."""
+    parts: list[Any] = re.split("([0-9]+)", name)  # texts and numbers by turns
+    parts[1::2] = [(len(digits), digits) for digits in (p.lstrip("0") for p in parts[1::2])]
+    return (tuple(parts), name)
+
+
 def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Found:
     """A reader with the limits around it; whatever a library says of damage is one sentence.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnviz.core.errors import FormatError, LimitError
 from attnviz.files.extras import extra
-from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found
+from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, natural
 
 MAX_ARRAYS = 10_000
 MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
@@ -130,7 +130,10 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> 
 
 
 def read_safetensors(data: bytes, where: str) -> Found:
-    """A safetensors file; numbers of 16 bits become 32, as NumPy lacks bfloat16."""
+    """A safetensors file, by the natural order of names, as the library gives them in any.
+
+    Numbers of bfloat16 become float32, as NumPy lacks them.
+    """
     library = extra("safetensors", where)
     header = int.from_bytes(data[:8], "little")
     if header > min(MAX_HEADER, len(data)):
@@ -141,7 +144,7 @@ def read_safetensors(data: bytes, where: str) -> Found:
             got=f"{header:,} B",
         )
     arrays = {}
-    for name, tensor in library.deserialize(data):
+    for name, tensor in sorted(library.deserialize(data), key=lambda pair: natural(pair[0])):
         if tensor["dtype"] not in _KINDS:
             raise FormatError(
                 "these numbers cannot be read",

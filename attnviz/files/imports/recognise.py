@@ -14,6 +14,7 @@ from attnviz.core.follow import follow_sizes
 from attnviz.core.model import MAX_HEADS, Params
 from attnviz.core.scenario import Scenario
 from attnviz.files.imports.families import FAMILIES, Family
+from attnviz.files.imports.limits import natural
 
 _USUAL_WIDTH = 64  # columns of a head in most models
 _INPUTS = re.compile(
@@ -249,9 +250,8 @@ class Candidate:
 
 
 def recognise(arrays: Mapping[str, Raw]) -> tuple[Candidate, ...]:
-    """Arrays of a file -> its attention layers, in the order of the file; none if unknown."""
+    """Arrays of a file -> its attention layers, layer 2 before layer 10; none if unknown."""
     plain = {name.replace("/", "."): name for name in arrays}
-    order = {name: i for i, name in enumerate(plain)}
     matches = [
         (family, prefix, {r: prefix + n for r, n in family.names.items() if prefix + n in plain})
         for family in FAMILIES
@@ -259,7 +259,7 @@ def recognise(arrays: Mapping[str, Raw]) -> tuple[Candidate, ...]:
     ]
     matches.sort(key=lambda match: -len(match[2]))  # what explains most names goes first
     taken: set[str] = set()
-    found: dict[int, Candidate] = {}
+    found: dict[str, Candidate] = {}
     for family, prefix, roles in matches:
         whole = {"qkv"} <= roles.keys() or {"q", "k", "v"} <= roles.keys()
         tables = {role: arrays[plain[name]] for role, name in roles.items()}
@@ -270,9 +270,9 @@ def recognise(arrays: Mapping[str, Raw]) -> tuple[Candidate, ...]:
         beside = [n for n in plain if named and n.startswith(prefix) and n not in roles.values()]
         norms = {n: arrays[plain[n]].size for n in beside if n.endswith("norm.weight")}
         names = {role: plain[name] for role, name in roles.items()}
-        first = order[roles.get("qkv") or roles["q"]]
+        first = roles.get("qkv") or roles["q"]
         found[first] = Candidate(family, prefix, names, tables, tuple(beside), norms)
-    return tuple(found[place] for place in sorted(found))
+    return tuple(found[name] for name in sorted(found, key=natural))
 
 
 def _prefixes(names: Mapping[str, str], anchor: str, family: Family) -> Iterator[str]:
