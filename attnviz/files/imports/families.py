@@ -92,11 +92,26 @@ FAMILIES: tuple[Family, ...] = (
     Family("DistilBERT", _linear("q_lin", "k_lin", "v_lin", "out_lin"), "out_in"),
     Family("BART, Marian, CLIP", _linear("q_proj", "k_proj", "v_proj", "out_proj"), "out_in"),
     Family(
+        "ViT, DINOv2 by their names in memory",
+        _linear("q_proj", "k_proj", "v_proj", "o_proj"),
+        "out_in",
+        prefix=r"(^|\.)attention\.$",
+        says="Files of ViT have other names; these are those that transformers gives in memory.",
+    ),
+    Family(
         "Llama family",
         _linear("q_proj", "k_proj", "v_proj", "o_proj"),
         "out_in",
+        prefix=r"(^|\.)self_attn\.$",
         config=_ROPE,
         says="Queries and keys turn by rotary positions; their base is in the model's config.",
+    ),
+    Family(
+        "tables q_proj to o_proj",
+        _linear("q_proj", "k_proj", "v_proj", "o_proj"),
+        "out_in",
+        says="Their names do not say whether positions are rotary or later keys are hidden: "
+        "both stay as they are set.",
     ),
     Family(
         "Phi-3",
