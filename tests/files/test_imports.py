@@ -394,11 +394,40 @@ def test_shapes_that_do_not_fit_are_both_named(case: str) -> None:
         assert text in str(error.value)
 
 
-def test_a_packed_table_that_cannot_be_cut_is_refused() -> None:
-    stored = {"in_proj_weight": np.ones((10, 6)), "out_proj.weight": np.ones((6, 12))}
-    (found,) = recognise(stored)
-    with pytest.raises(AttnvizError, match=re.escape("(10, 6)")):
-        found.params(found.head_counts()[0])
+PACKED = {
+    "GPT-2": ("c_proj.weight", "c_attn.weight"),
+    "torch nn.MultiheadAttention": ("out_proj.weight", "in_proj_weight"),
+    "torch nn.MultiheadAttention with separate tables": ("out_proj.weight", "v_proj_weight"),
+    "timm ViT": ("proj.weight", "qkv.weight"),
+    "Phi-3": ("o_proj.weight", "qkv_proj.weight"),
+    "GPT-NeoX, BLOOM": ("dense.weight", "query_key_value.weight"),
+}
+
+
+@pytest.mark.parametrize("label", PACKED)
+@pytest.mark.parametrize("by", [-2, -1, 1, 3])
+def test_an_output_table_that_does_not_fit_is_named_with_both_shapes(label: str, by: int) -> None:
+    (_, stored, _), (name, other) = STORED[label], PACKED[label]
+    inputs, outputs = stored[name].shape
+    shape = (inputs + by, outputs) if label == "GPT-2" else (inputs, outputs + by)
+    (found,) = recognise(stored | {name: np.ones(shape)})
+    for n_heads in {4, found.usual_heads()} & set(found.head_counts()):
+        with pytest.raises(AttnvizError) as error:
+            found.params(n_heads)
+        assert str(error.value) == (
+            f"{name}: does not fit to {other} of shape {stored[other].shape} (got shape {shape})."
+        )
+
+
+@pytest.mark.parametrize("rows", [10, 11, 2])
+def test_a_packed_table_that_cannot_be_cut_is_refused(rows: int) -> None:
+    for more in ({}, {"out_proj.weight": np.ones((6, 12))}):
+        (found,) = recognise({"in_proj_weight": np.ones((rows, 6)), **more})
+        with pytest.raises(
+            AttnvizError,
+            match=rf"^in_proj_weight: it cannot be cut .*a multiple of 3, .*\({rows}, 6\)",
+        ):
+            found.params(found.head_counts()[0])
 
 
 def test_not_a_number_in_a_model_is_refused_with_its_table() -> None:

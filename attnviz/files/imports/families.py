@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Layout = Literal["out_in", "in_out", "kernel", "heads"]
-Packing = Literal["", "thirds", "per_head"]
+Packing = Literal["", "thirds", "grouped", "per_head"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Family:
             b_q, b_k, b_v or b_qkv, b_o. The biases and o may be absent.
         layout: "out_in" (rows are outputs, x · Wᵀ), "in_out" (x · W), "kernel" (Keras and flax:
             inputs, heads, columns) or "heads" (attnviz: heads, inputs, columns).
-        packing: of qkv: "thirds" (all q, then all k, then all v), "per_head" (q, k, v of each).
+        packing: of qkv: "thirds" (all q, then all k, then all v), "grouped" (so too, but k and v
+            may be narrower: o says how wide q is), "per_head" (q, k, v of each).
         prefix: a pattern that the beginning of the names must match.
         config: what of `Config` goes with it.
         says: what is not in the tables.
@@ -117,7 +118,7 @@ FAMILIES: tuple[Family, ...] = (
         "Phi-3",
         _packed("qkv_proj", "o_proj"),
         "out_in",
-        "thirds",
+        "grouped",
         config=_ROPE,
         says="Queries and keys turn by rotary positions; their base is in the model's config.",
     ),

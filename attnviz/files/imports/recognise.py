@@ -74,12 +74,16 @@ class Candidate:
     def q_width(self) -> int:
         """The number of columns of the queries of all heads."""
         if "qkv" in self.arrays:
-            total = self._outs(self.arrays["qkv"])
-            out = self.arrays.get("o")
-            wide = total // 3 if out is None else self._ins(out)
-            return wide if 0 < wide < total else max(total // 3, 1)
+            return max(self._q_columns(self._outs(self.arrays["qkv"])), 1)
         q = self.arrays["q"]
         return self._outs(q) if q.ndim == 2 else int(q.shape[-1] * q.shape[self._head_axis])
+
+    def _q_columns(self, total: int) -> int:
+        """How many of the columns of q, k and v in one table are those of q."""
+        out = self.arrays.get("o")
+        grouped = self.family.packing == "grouped" and out is not None
+        wide = self._ins(out) if grouped and out is not None else 0
+        return wide if 0 < wide < total else total // 3
 
     @property
     def _outputs_first(self) -> bool:
@@ -196,7 +200,7 @@ class Candidate:
         out = flat.get("o")
         for role in ("qkv", "b_qkv"):
             if role in flat:
-                flat |= self._unpacked(role, flat.pop(role), n, out)
+                flat |= self._unpacked(role, flat.pop(role), n)
         d_k = flat["q"].shape[1] // n
         kv_heads = self._heads("k", flat["k"], d_k)
         if flat["v"].shape[1] % kv_heads:
@@ -226,25 +230,34 @@ class Candidate:
 
     def _misfit(self, role: str, other: str) -> None:
         a, b = (r if r in self.arrays else r.replace(r[-1], "qkv") for r in (role, other))
+        if a == b:  # parts of one table, which was cut as another table says
+            a = "o"
         raise ShapeError(
             f"does not fit to {self.names[b]} of shape {self.arrays[b].shape}",
             where=self.names[a],
             got=f"shape {self.arrays[a].shape}",
         )
 
-    def _unpacked(self, role: str, table: Raw, n: int, out: Raw | None) -> dict[str, Raw]:
+    def _unpacked(self, role: str, table: Raw, n: int) -> dict[str, Raw]:
         """q, k and v of one table, by its last axis."""
         start, total = role.removesuffix("qkv"), table.shape[-1]
-        if self.family.packing == "per_head":
-            if total % (3 * n):
-                self._misfit(role, "o" if out is not None else role)
+        per_head, grouped = (self.family.packing == kind for kind in ("per_head", "grouped"))
+        wide = self._q_columns(total)
+        narrow = (total - wide) // 2
+        even = narrow == wide or (grouped and narrow > 0)
+        if not even or wide + 2 * narrow != total or (per_head and total % (3 * n)):
+            if grouped and "o" in self.arrays:
+                self._misfit("o", role)
+            raise ShapeError(
+                "it cannot be cut into queries, keys and values",
+                where=self.names[role],
+                expected=f"a length that is a multiple of {3 * n if per_head else 3}",
+                got=f"{total} in shape {self.arrays[role].shape}",
+            )
+        if per_head:
             parts = table.reshape(*table.shape[:-1], n, 3, -1)
             named = zip("qkv", np.moveaxis(parts, -2, 0), strict=True)
             return {f"{start}{r}": part.reshape(*table.shape[:-1], -1) for r, part in named}
-        wide = total // 3 if out is None or total == 3 * len(out) else len(out)
-        narrow = (total - wide) // 2
-        if narrow < 1 or wide + 2 * narrow != total:
-            self._misfit(role, "o" if out is not None else role)
         cuts = np.split(table, [wide, wide + narrow], axis=-1)
         return {f"{start}{r}": part for r, part in zip("qkv", cuts, strict=True)}
 
