@@ -109,7 +109,7 @@ def _plain_rows(lines: list[tuple[str, str]]) -> list[Row]:
         rows = [Row(place, line.split(" ")) for place, line in trimmed]
         if lines[0][1][:1].isspace() and len(rows) > 1 and not lines[1][1][:1].isspace():
             names = rows[0].items  # as pandas prints: nothing stands above the names of the rows
-            if len(names) == len(rows[1].items) - 1 and all(map(_is_label, names)):
+            if len(names) == len(rows[1].items) - 1 and _are_names(names):
                 rows[0] = Row(rows[0].place, ["", *names])
         return rows
     for place, line in trimmed:
@@ -148,17 +148,28 @@ def _is_label(item: str) -> bool:
     )
 
 
+def counts_up(items: list[str]) -> bool:
+    """Whether items are 0, 1, 2 and so on, as pandas names columns that have no names."""
+    return items == [str(i) for i in range(len(items))]
+
+
+def _are_names(items: list[str]) -> bool:
+    """Whether what stands right of an empty corner names columns."""
+    return all(map(_is_label, items)) or counts_up(items)
+
+
 def without_labels(rows: list[Row], notes: list[str]) -> list[Row]:
     """Rows without a first line and a first column of names.
 
-    Where the first line is empty above the first column, that column holds names, even 0, 1, 2.
+    Where the first line is empty above the first column, that column holds names, even 0, 1, 2;
+    so does then the first line.
     """
     names_rows = False
     if len(rows) > 1 and any(map(is_number, rows[1].items)):
         corner, *others = rows[0].items
         fits = len(others) + 1 == len(rows[1].items)
-        begins = (_is_label(corner) and (fits or not others)) or (not corner and others and fits)
-        if begins and all(map(_is_label, others)):
+        named = _is_label(corner) and (fits or not others) and all(map(_is_label, others))
+        if named or (not corner and others and fits and _are_names(others)):
             names_rows = not corner
             rows = rows[1:]
             notes.append("the first line was taken as column names")

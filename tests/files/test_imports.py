@@ -12,9 +12,11 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 from safetensors.numpy import save as save_safetensors
 
 from attnviz import PRESETS, AttnvizError, Params, run
@@ -29,6 +31,7 @@ from tests.core.support import random_params
 from tests.files.support import full, variants
 
 VARIANTS = variants()
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def npy(array: Any, **more: Any) -> bytes:
@@ -83,7 +86,7 @@ def test_commas_of_a_csv_file_stand_between_numbers_and_that_is_said(
 ) -> None:
     found = read("a.CSV", text.encode())
     assert found.arrays["table"].tolist() == table
-    assert "none as a decimal comma" in found.notes[-1]
+    assert "none as a decimal comma" in " ".join(found.notes)
     with pytest.raises(FormatError, match=r"^a\.txt: the commas in .* decimal commas"):
         read("a.txt", text.removeprefix("# made by hand\n").encode())
 
@@ -92,6 +95,55 @@ def test_a_csv_file_with_semicolons_has_decimal_commas() -> None:
     found = read("a.csv", b"1,5;2\n3,25;4")
     assert found.arrays["table"].tolist() == [[1.5, 2], [3.25, 4]]
     assert "decimal comma, as 1.5" in found.notes[0]
+
+
+FRAMES = [
+    pd.DataFrame([[0.1, -2.0], [1 / 3, 4e-300]]),
+    pd.DataFrame([[1.5, 2.0, 3.0]]),
+    pd.DataFrame([[1.0], [2.0], [0.0]]),
+    pd.DataFrame([[1, 2], [3, 4]], index=["the", "cat, big"]),
+    pd.DataFrame([[0, 1], [1, 0]], columns=["d0", "d1"]),
+    pd.DataFrame([[1.5, 2.5], [3.5, 4.5]], index=["a", "b"], columns=["d0", "d1"]),
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=range(len(FRAMES)))
+@pytest.mark.parametrize("sep", [",", "\t", ";"])
+def test_what_pandas_writes_is_read_without_its_names(frame: pd.DataFrame, sep: str) -> None:
+    name = "a.tsv" if sep == "\t" else "a.csv"
+    found = read(name, frame.to_csv(sep=sep).encode())
+    assert found.arrays["table"].tolist() == frame.to_numpy(float).tolist()
+    assert [note.split(" was taken as ")[1] for note in found.notes[:2]] == [
+        "column names",
+        "row names",
+    ]
+
+
+@given(
+    npst.arrays(np.float64, npst.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=FINITE)
+)
+def test_any_numbers_that_pandas_writes_are_read(table: np.ndarray) -> None:
+    found = read("a.csv", pd.DataFrame(table).to_csv().encode())
+    assert found.arrays["table"].tolist() == table.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0,1,2\n5,6.5,7\n", True),
+        ("0\t1\n1\t0\n", True),
+        ("0,1,2\n", False),
+        ("0\n1\n", False),
+        ("1,0.5\n0,1\n", False),
+        ("0,1,3\n5,6.5,7\n", False),
+    ],
+)
+def test_a_first_line_that_may_be_names_is_read_as_numbers_and_that_is_said(
+    text: str, said: bool
+) -> None:
+    found = read("a.csv", text.encode())
+    assert len(found.arrays["table"]) == text.count("\n")
+    assert ("delete it in the file" in " ".join(found.notes)) == said
 
 
 def test_names_within_names_are_joined() -> None:

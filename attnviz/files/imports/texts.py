@@ -39,7 +39,18 @@ def read_text(data: bytes, where: str) -> Found:
         error.where = error.where.replace(PLACE, where)
         error.args = (str(error),)
         raise
-    return Found({"table": block.values}, block.notes)
+    return Found({"table": block.values}, (*block.notes, *_counting(block.values)))
+
+
+def _counting(values: NDArray[np.float64]) -> tuple[str, ...]:
+    """What to say of a first line 0, 1, 2: pandas writes such names where columns have none."""
+    if len(values) == 1 or values.shape[1] == 1 or (values[0] != range(values.shape[1])).any():
+        return ()
+    last = values.shape[1] - 1
+    return (
+        f"the first line, 0 to {last}, was taken as numbers; if it holds names of columns, "
+        "delete it in the file",
+    )
 
 
 def read_json(data: bytes, where: str) -> Found:
