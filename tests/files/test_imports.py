@@ -610,7 +610,17 @@ REFUSALS = {
     "npz many": ("a.npz", b"PK\x01\x02" * 20_000, "too many"),
     "npz empty": ("a.npz", zipped(), "no table"),
     "safetensors cut": ("a.safetensors", WRITTEN["a.safetensors"][:-1], "damaged"),
-    "safetensors short": ("a.safetensors", b"\x01", "damaged"),
+    "safetensors nothing": ("a.safetensors", b"", "expected 10 B or more, got 0 B"),
+    "safetensors short": ("a.safetensors", b"hello", "expected 10 B or more, got 5 B"),
+    "safetensors length": ("a.safetensors", struct.pack("<Q", 2), "10 B or more, got 8 B"),
+    "safetensors cut header": ("a.safetensors", tensors(ONE)[:20], "before its header does"),
+    "safetensors json": ("a.safetensors", tensors(b"{ "), "header, line 1, column 3: this is no"),
+    "safetensors list": ("a.safetensors", tensors(b"[]"), "damaged"),
+    "safetensors twice": (
+        "a.safetensors",
+        tensors(b"{%b,%b}" % ((json.dumps(ONE)[1:-1].encode(),) * 2), bytes(4)),
+        "header: the name “a” occurs twice",
+    ),
     "safetensors header": ("a.safetensors", struct.pack("<Q", 2**62) + b"{}", "header is too long"),
     "safetensors huge": (
         "a.safetensors",
@@ -622,7 +632,7 @@ REFUSALS = {
         tensors({"a": ONE["a"] | {"shape": [3]}}, bytes(4)),
         "damaged",
     ),
-    "safetensors deep": ("a.safetensors", tensors(b"[" * 100_000), "damaged"),
+    "safetensors deep": ("a.safetensors", tensors(b"[" * 100_000), "nested too deeply"),
     "safetensors f8": (
         "a.safetensors",
         tensors({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}}, b"0"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attnviz.core.errors import FormatError, LimitError
 from attnviz.files.extras import extra
 from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, natural
+from attnviz.files.scenario_json import parsed
 
 MAX_ARRAYS = 10_000
 MAX_HEADER = 10_000_000  # bytes of names and shapes in a safetensors file
@@ -135,14 +136,7 @@ def read_safetensors(data: bytes, where: str) -> Found:
     Numbers of bfloat16 become float32, as NumPy lacks them.
     """
     library = extra("safetensors", where)
-    header = int.from_bytes(data[:8], "little")
-    if header > min(MAX_HEADER, len(data)):
-        raise LimitError(
-            "its header is too long",
-            where=where,
-            expected=f"at most {MAX_HEADER:,} B and the file",
-            got=f"{header:,} B",
-        )
+    _check_header(data, where)
     arrays = {}
     for name, tensor in sorted(library.deserialize(data), key=lambda pair: natural(pair[0])):
         if tensor["dtype"] not in _KINDS:
@@ -157,3 +151,30 @@ def read_safetensors(data: bytes, where: str) -> Found:
             flat = (flat.astype(np.uint32) << 16).view(np.float32)
         arrays[name] = flat.reshape(tensor["shape"])
     return Found(arrays)
+
+
+def _check_header(data: bytes, where: str) -> None:
+    """Refuse what the library would not, or not in words.
+
+    Raises:
+        FormatError: too short, cut off, no JSON, or a name that occurs twice in the header.
+        LimitError: more names than any model has.
+    """
+    length, room = int.from_bytes(data[:8], "little"), len(data) - 8
+    if room >= 0 and length > MAX_HEADER:
+        raise LimitError(
+            "its header is too long",
+            where=where,
+            expected=f"at most {MAX_HEADER:,} B",
+            got=f"{length:,} B",
+            hint="It may be damaged or no safetensors file.",
+        )
+    if room < 2 or length > room:
+        raise FormatError(
+            "it ends before its header does",
+            where=where,
+            expected=f"{8 + (max(length, 2) if room >= 0 else 2):,} B or more",
+            got=f"{len(data):,} B",
+            hint="It may be cut off or no safetensors file.",
+        )
+    parsed(data[8 : 8 + length], f"{where}, header")
