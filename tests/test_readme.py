@@ -17,7 +17,7 @@ from attnviz.figures import MAX_TEXT_CELLS
 from attnviz.files import imports, link, scenario_json
 from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.extras import EXTRAS
-from attnviz.files.imports import FORMATS_IN, limits
+from attnviz.files.imports import FORMATS_IN
 from attnviz.files.picture import MAX_DECODED, MAX_MEGABYTES, MAX_SIDE
 from attnviz.parsing.block import MAX_PASTE
 
@@ -26,6 +26,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 def test_snippets_run_and_print_what_is_said() -> None:
     snippets = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert snippets.pop(0).splitlines() == list(imports.ONE_LAYER)
     assert len(snippets) == 2
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -83,9 +84,10 @@ def test_every_format_has_its_row_and_limits_are_those_in_force() -> None:
     into = [f"| `{n}` | {', '.join(e.suffixes)} | {e.says} |" for n, e in FORMATS_IN.items()]
     assert (rows("Out"), rows("In")) == (out, into)
     text = README.split("## Files and links")[1].split("## Limits")[0]
-    texts = (limits.MAX_TEXT, limits.MAX_LINES, limits.MAX_VALUES, MAX_PASTE)
-    for limit in (link.MAX_LENGTH, imports.MAX_BYTES, scenario_json.MAX_BYTES, *texts):
+    for limit in (link.MAX_LENGTH, scenario_json.MAX_BYTES, MAX_PASTE):
         assert f"{limit:,}" in text
+    assert imports.LIMITS in text
+    assert imports.BFLOAT16 in text
     assert f"need a library each: {', '.join(EXTRAS.values())}." in text
 
 

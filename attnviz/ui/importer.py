@@ -11,7 +11,7 @@ from attnviz.core.model import Params
 from attnviz.core.numbers import number_text
 from attnviz.core.scenario import Scenario
 from attnviz.core.stages import ROWS
-from attnviz.files.imports import FORMATS_IN, MAX_BYTES
+from attnviz.files.imports import BFLOAT16, FORMATS_IN, LIMITS, MAX_MEGABYTES, ONE_LAYER
 from attnviz.files.imports.recognise import Candidate, applied
 from attnviz.ui import state, uploads
 from attnviz.ui.held import Upload
@@ -21,6 +21,9 @@ from attnviz.ui.parts import line, table
 MAX_LISTED = 12
 MEGABYTE = 2**20  # as Streamlit counts
 KINDS = ", ".join(entry.label for entry in FORMATS_IN.values())
+HELP = "\n".join(
+    (LIMITS, "\nOne layer of a larger model, say 3:\n", "```python", *ONE_LAYER, "```", BFLOAT16)
+)
 Target = tuple[str, int | None]  # a table, and the head whose part it is; None for the whole
 
 
@@ -31,7 +34,8 @@ def import_tables() -> None:
     st.file_uploader(
         f"Parameters or embeddings: {KINDS}",
         key=f"import_{now.uploads}",
-        max_upload_size=MAX_BYTES // MEGABYTE,
+        max_upload_size=MAX_MEGABYTES,
+        help=HELP,
         on_change=uploads.import_file,
         args=(f"import_{now.uploads}",),
     )

@@ -9,6 +9,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from attnviz import PRESETS, AttnvizError, Params, run
 from attnviz.core import FormatError
 from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import export
-from attnviz.files.imports import FORMATS_IN, limits, read, recognise
+from attnviz.files.imports import FORMATS_IN, ONE_LAYER, limits, read, readers, recognise
 from attnviz.files.imports.limits import natural
 from attnviz.files.imports.recognise import applied, inputs
 from attnviz.parsing.block import MAX_PASTE
@@ -545,8 +546,16 @@ def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
 
 
 def bomb() -> bytes:
-    """An archive of some 200 kB that unpacks to more than the limit."""
-    return zipped(a__npy=header((25_000_001,)) + bytes(8 * 25_000_001))
+    """An archive of some 700 kB that unpacks to more than the limit."""
+    data = io.BytesIO()
+    zeros = bytes(2**20)
+    with (
+        zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("a.npy", "w") as member,
+    ):
+        for _ in range(601):
+            member.write(zeros)
+    return data.getvalue()
 
 
 def lying(method: int = zipfile.ZIP_DEFLATED, numbers: int = 4_000_000) -> bytes:
@@ -601,7 +610,7 @@ REFUSALS = {
     "npy names": ("a.npy", npy(np.zeros(2, [("a", "f8")])), "real numbers"),
     "npy complex": ("a.npy", npy(np.zeros(2, complex)), "real numbers"),
     "npy dates": ("a.npy", npy(np.zeros(2, "M8[s]")), "real numbers"),
-    "npz bomb": ("a.npz", bomb(), "unpacks to too much"),
+    "npz bomb": ("a.npz", bomb(), "unpacks to too much (expected at most 600 MB, got 601 MB)"),
     "npz lying": ("a.npz", lying(), "a.npz, a: it unpacks to something else"),
     "npz lying bz2": ("a.npz", lying(zipfile.ZIP_BZIP2), "stored or deflated, got bzip2"),
     "npz lying lzma": ("a.npz", lying(zipfile.ZIP_LZMA), "stored or deflated, got lzma"),
@@ -615,7 +624,7 @@ REFUSALS = {
     "safetensors length": ("a.safetensors", struct.pack("<Q", 2), "10 B or more, got 8 B"),
     "safetensors cut header": ("a.safetensors", tensors(ONE)[:20], "before its header does"),
     "safetensors json": ("a.safetensors", tensors(b"{ "), "header, line 1, column 3: this is no"),
-    "safetensors list": ("a.safetensors", tensors(b"[]"), "damaged"),
+    "safetensors list": ("a.safetensors", tensors(b"[]"), "its header holds no names"),
     "safetensors twice": (
         "a.safetensors",
         tensors(b"{%b,%b}" % ((json.dumps(ONE)[1:-1].encode(),) * 2), bytes(4)),
@@ -676,10 +685,45 @@ def test_a_large_archive_is_unpacked_piece_by_piece_to_the_same_numbers() -> Non
         assert found["other"].shape == (0,)
 
 
-def test_a_file_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_BYTES", 10)
-    with pytest.raises(AttnvizError, match="at most 10 B"):
-        read("a.npy", WRITTEN["a.npy"])
+def test_a_file_above_the_limit_is_refused_with_how_to_take_out_a_layer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "MAX_BYTES", 3 * 2**20)
+    with pytest.raises(AttnvizError, match=r"at most 3 MB, got 4 MB\)\. Take .*safe_open"):
+        read("a.safetensors", bytes(4 * 2**20))
+    halves = {"a": {"dtype": "BF16", "shape": [2**20], "data_offsets": [0, 2**21]}}
+    monkeypatch.setattr(readers, "MAX_BYTES", 3 * 2**20)
+    with pytest.raises(AttnvizError, match=r"bfloat16 has become float32.*got 4 MB\)\. Take"):
+        read("a.safetensors", tensors(halves, bytes(2**21)))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_the_lines_that_take_out_a_layer_do_so(
+    together: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.safetensors").write_bytes(save_safetensors({**LAYERS, "layer.3.b": TABLE}))
+    lines = "; ".join(ONE_LAYER) if together else "\n".join(ONE_LAYER)
+    exec(lines.replace('".3."', '".10."'), {})
+    found = read("layer.safetensors", Path("layer.safetensors").read_bytes()).arrays
+    assert found.keys() == {name for name in LAYERS if ".10." in name}
+
+
+def test_a_layer_of_the_width_of_bert_is_read_from_a_file_and_applied() -> None:
+    rng = np.random.default_rng(0)
+    tables = {
+        f"bert.encoder.layer.{i}.attention.{name}.{end}": rng.normal(0, 0.02, shape).astype("f4")
+        for i in (0, 1)
+        for name in ("self.query", "self.key", "self.value", "output.dense")
+        for end, shape in (("weight", (768, 768)), ("bias", (768,)))
+    }
+    layers = recognise(read("bert.safetensors", save_safetensors(tables)).arrays)
+    assert [layer.usual_heads() for layer in layers] == [12, 12]
+    params = layers[1].params()
+    scenario = applied(PRESETS["walkthrough"], layers[1], params)[0]
+    assert run(scenario)["output"].shape == (3, 768)
+    stored = tables["bert.encoder.layer.1.attention.self.key.weight"]
+    assert params.w_k[2].tolist() == stored[128:192].T.tolist()
 
 
 OURS = b'"head","query","a"\n' + b'"1","a",1.0\n' * 20_000

@@ -283,6 +283,10 @@ def test_fields_for_files_state_the_limit_that_holds(app: AppTest) -> None:
     most = {f.key.rsplit("_")[0]: f.proto.max_upload_size_mb * 2**20 for f in app.file_uploader}
     for field, limit in (("open", scenario_json.MAX_BYTES), ("import", imports.MAX_BYTES)):
         assert 0.9 * limit < most[field] <= limit
+    said = next(f.proto.help for f in app.file_uploader if f.key.startswith("import"))
+    assert imports.LIMITS in said
+    assert "\n".join(imports.ONE_LAYER) in said
+    assert most["import"] == imports.MAX_MEGABYTES * 2**20
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1, 2]", to_json(EDITED)[:-9], b"\x80\x04."])

@@ -5,13 +5,22 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from attnviz.core.errors import FormatError
-from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, guarded
+from attnviz.files.imports.limits import (
+    BFLOAT16,
+    LIMITS,
+    MAX_BYTES,
+    MAX_MEGABYTES,
+    ONE_LAYER,
+    PICKLE,
+    Found,
+    guarded,
+)
 from attnviz.files.imports.readers import read_npy, read_npz, read_safetensors
 from attnviz.files.imports.recognise import Candidate, recognise
 from attnviz.files.imports.texts import read_json, read_text
 
-__all__ = ["FORMATS_IN", "MAX_BYTES", "REFUSED", "Candidate", "Found", "Import", "read"]
-__all__ += ["recognise"]
+__all__ = ["BFLOAT16", "FORMATS_IN", "LIMITS", "MAX_BYTES", "MAX_MEGABYTES", "ONE_LAYER", "REFUSED"]
+__all__ += ["Candidate", "Found", "Import", "read", "recognise"]
 
 
 @dataclass(frozen=True)

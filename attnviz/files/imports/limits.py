@@ -8,15 +8,31 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attnviz.core.errors import AttnvizError, FormatError, LimitError
+from attnviz.files.scenario_json import MAX_BYTES as JSON_BYTES
+from attnviz.files.scenario_json import MAX_VALUES as JSON_VALUES
 
-MAX_BYTES = 200_000_000  # of a file, and of all arrays unpacked from it
+MAX_MEGABYTES = 600  # as Streamlit counts: BERT, GPT-2 and ViT have up to 550 in float32
+MAX_BYTES = MAX_MEGABYTES * 2**20  # of a file, and of all arrays unpacked from it
 MAX_TEXT = 32_000_000  # bytes of a file of text
 MAX_VALUES = 4_000_000  # items in a file of text; each takes some 100 bytes while it is read
 MAX_LINES = 200_000  # of a file of text, or rows in brackets; each takes some 600 bytes more
+LIMITS = (
+    f"Read are at most {MAX_MEGABYTES} MB, packed and unpacked, which takes up to twice that in "
+    f"memory. A table as text has at most {MAX_TEXT:,} bytes, {MAX_LINES:,} lines and "
+    f"{MAX_VALUES:,} signs between numbers, JSON at most {JSON_BYTES:,} bytes and "
+    f"{JSON_VALUES:,} values."
+)
 # What may begin a row or an item of a table: brackets, blanks and ends of lines beyond ASCII too.
 ROW_SIGNS = b"[(\n\r\x0b\x0c\x1c\x1d\x1e\x85\xa8\xa9"
 ITEM_SIGNS = b",;|& \t\x1f\xa0" + ROW_SIGNS
 BINARY = "Save large tables with numpy.save or numpy.savez, which also keep every digit."
+ONE_LAYER = (  # lines of Python, in the README too
+    "from safetensors import safe_open; from safetensors.numpy import save_file",
+    'model = safe_open("model.safetensors", "numpy")',
+    'save_file({n: model.get_tensor(n) for n in model.keys() if ".3." in n}, "layer.safetensors")',
+)
+BFLOAT16 = 'With bfloat16 it needs torch: safetensors.torch and "pt".'
+SMALLER = f"Take out one layer of a safetensors file, say 3: {'; '.join(ONE_LAYER)}. {BFLOAT16}"
 PICKLE = (
     "attnviz never reads pickles, which can run anything. In Python: "
     "safetensors.torch.save_file(torch.load(path, weights_only=True), 'tables.safetensors')"
@@ -45,7 +61,7 @@ def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Fou
         AttnvizError: too large, damaged, or not what it should be.
     """
     if len(data) > MAX_BYTES:
-        raise LimitError("the file is too large", where=where, expected=f"at most {MAX_BYTES:,} B")
+        raise too_large("the file is too large", where, len(data))
     if re.match(rb"\x80[\x02-\x05]", data):
         raise FormatError("this is a pickle", where=where, hint=PICKLE)
     try:
@@ -59,6 +75,17 @@ def guarded(data: bytes, where: str, read: Callable[[bytes, str], Found]) -> Fou
     if not found.arrays:
         raise FormatError("there is no table of numbers in it", where=where)
     return found
+
+
+def too_large(what: str, where: str, size: int) -> LimitError:
+    """The refusal of more than `MAX_BYTES`."""
+    return LimitError(
+        what,
+        where=where,
+        expected=f"at most {MAX_BYTES // 2**20:,} MB",
+        got=f"{size / 2**20:,.0f} MB",
+        hint=SMALLER,
+    )
 
 
 def check_text(data: bytes, where: str) -> None:

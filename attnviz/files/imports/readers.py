@@ -4,6 +4,7 @@ import io
 import math
 import zipfile
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.core.errors import FormatError, LimitError
 from attnviz.files.extras import extra
-from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, natural
+from attnviz.files.imports.limits import MAX_BYTES, PICKLE, Found, natural, too_large
 from attnviz.files.scenario_json import parsed
 
 MAX_ARRAYS = 10_000
@@ -73,12 +74,7 @@ def read_npz(data: bytes, where: str) -> Found:
         members = archive.infolist()
         total = sum(member.file_size for member in members)
         if total > MAX_BYTES:
-            raise LimitError(
-                "it unpacks to too much",
-                where=where,
-                expected=f"at most {MAX_BYTES:,} B",
-                got=f"{total:,} B",
-            )
+            raise too_large("it unpacks to too much", where, total)
         for member in members:
             if not member.filename.endswith(".npy"):
                 torch = member.filename.endswith(".pkl")
@@ -136,7 +132,11 @@ def read_safetensors(data: bytes, where: str) -> Found:
     Numbers of bfloat16 become float32, as NumPy lacks them.
     """
     library = extra("safetensors", where)
-    _check_header(data, where)
+    header = _checked_header(data, where)
+    halves = [t for t in header.values() if isinstance(t, dict) and t.get("dtype") == "BF16"]
+    grown = len(data) + sum(_length(tensor) for tensor in halves)
+    if grown > MAX_BYTES:
+        raise too_large("it is too large once its bfloat16 has become float32", where, grown)
     arrays = {}
     for name, tensor in sorted(library.deserialize(data), key=lambda pair: natural(pair[0])):
         if tensor["dtype"] not in _KINDS:
@@ -153,8 +153,16 @@ def read_safetensors(data: bytes, where: str) -> Found:
     return Found(arrays)
 
 
-def _check_header(data: bytes, where: str) -> None:
-    """Refuse what the library would not, or not in words.
+def _length(tensor: Mapping[str, Any]) -> int:
+    """The bytes of a tensor by its entry in a header, which may hold anything."""
+    match tensor.get("data_offsets"):
+        case [int(start), int(end)] if 0 <= start <= end:
+            return end - start
+    return 0  # the library refuses it
+
+
+def _checked_header(data: bytes, where: str) -> dict[str, Any]:
+    """The header as it is; refused is what the library would not refuse, or not in words.
 
     Raises:
         FormatError: too short, cut off, no JSON, or a name that occurs twice in the header.
@@ -177,4 +185,7 @@ def _check_header(data: bytes, where: str) -> None:
             got=f"{len(data):,} B",
             hint="It may be cut off or no safetensors file.",
         )
-    parsed(data[8 : 8 + length], f"{where}, header")
+    header = parsed(data[8 : 8 + length], f"{where}, header")
+    if not isinstance(header, dict):
+        raise FormatError("its header holds no names", where=where)
+    return header
