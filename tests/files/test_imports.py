@@ -153,6 +153,35 @@ def test_names_within_names_are_joined() -> None:
     assert found.notes == ("passed over, no tables: name",)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [["the", "cat"], [["the"], ["cat", "sat"]], [{"id": 1}], [None], [], [[]], "the", 3, None, {}],
+    ids=str,
+)
+def test_what_is_no_table_is_passed_over_and_that_is_said(other: Any) -> None:
+    table = TABLE.tolist()
+    found = read("a.json", json.dumps({"w_q": table, "tokens": other, "w_k": table}).encode())
+    assert {name: array.tolist() for name, array in found.arrays.items()} == {
+        "w_q": table,
+        "w_k": table,
+    }
+    assert found.notes == (("passed over, no tables: tokens",) if other != {} else ())
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["-inf", "the"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_json_is_read_or_refused(plain: Any) -> None:
+    with suppress(AttnvizError):
+        found = read("a.json", json.dumps(plain).encode())
+        assert all(array.dtype in (np.float64, np.bool_) for array in found.arrays.values())
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_what_is_exported_is_read_again(name: str) -> None:
     trace = run(VARIANTS[name])
@@ -596,7 +625,11 @@ REFUSALS = {
     "json nan": ("a.json", b'{"a": [NaN]}', "finite"),
     "json huge": ("a.json", b'{"a": [1e999]}', "a.json, a"),
     "json mixed": ("a.json", b'{"a": [1, true]}', "a.json, a"),
-    "json text": ("a.json", b'{"a": ["b"]}', "a.json, a"),
+    "json text": ("a.json", b'{"a": ["b"]}', "no table of numbers"),
+    "json word among numbers": ("a.json", b'{"a": [[1, 2], [3, "b"]]}', "a.json, a"),
+    "json word row": ("a.json", b'{"a": [[1, 2], ["a", "b"]]}', "a.json, a"),
+    "json empty cell": ("a.json", b'{"a": [[1, null]]}', "a.json, a"),
+    "json number beside rows": ("a.json", b'{"a": [3, ["b"]]}', "a.json, a"),
     "json twice": ("a.json", b'{"a": [1], "a": [2]}', "twice"),
     "json joined twice": ("a.json", b'{"a.b": [1], "a": {"b": [2]}}', "twice"),
     "json deep": ("a.json", b"[" * 100_000, "deep"),

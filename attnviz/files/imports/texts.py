@@ -84,7 +84,7 @@ def _walk(
             if inner in arrays:
                 raise FormatError(f"the name “{inner[:60]}” occurs twice", where=where)
             _walk(item, inner, where, arrays, left_out, depth + 1)
-    elif isinstance(plain, list) and plain:
+    elif isinstance(plain, list) and _holds_numbers(plain):
         try:
             arrays[name or "table"] = _numbers(plain)
         except (TypeError, ValueError) as error:
@@ -93,6 +93,16 @@ def _walk(
             ) from error
     else:
         left_out.append(name[:60] or "the whole")
+
+
+def _holds_numbers(plain: list[Any]) -> bool:
+    """Whether a number stands in a list or in one within it; else it may hold words or records."""
+    rows: list[Any] = plain
+    while any(isinstance(item, list) for item in rows):
+        if any(isinstance(item, int | float) for item in rows):
+            return True
+        rows = [inner for item in rows if isinstance(item, list) for inner in item]
+    return any(isinstance(item, int | float) or item == "-inf" for item in rows)
 
 
 def _numbers(plain: list[Any]) -> NDArray[Any]:
