@@ -1,5 +1,6 @@
 """Files in: every format, every way of storing a layer, and refusals in one sentence."""
 
+import codecs
 import io
 import json
 import pickle
@@ -9,6 +10,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,35 @@ def test_a_first_line_that_may_be_names_is_read_as_numbers_and_that_is_said(
     found = read("a.csv", text.encode())
     assert len(found.arrays["table"]) == text.count("\n")
     assert ("delete it in the file" in " ".join(found.notes)) == said
+
+
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16"]
+
+
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "utf-16-be"])
+@pytest.mark.parametrize("text", ["café\t1,5\t-2\nthe\t3\t4\n", "café,1.5,-2\r\nthe,3,4\r\n"])
+def test_a_text_is_read_in_the_encodings_of_spreadsheets(encoding: str, text: str) -> None:
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    found = read("a.txt", mark + text.encode(encoding))
+    assert found.arrays["table"].tolist() == [[1.5, -2], [3, 4]]
+    assert found.notes[0] == "the first column was taken as row names"
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_attnviz_wrote_is_read_in_the_encodings_of_spreadsheets(encoding: str) -> None:
+    scenario = replace(PRESETS["walkthrough"], text="café \ud800 日本語")
+    trace = run(scenario)
+    text = export("csv", trace, key="attention").decode("utf-8-sig", "surrogatepass")
+    found = read("a.csv", text.encode(encoding, "surrogatepass"))
+    assert found.arrays["table"].tobytes() == trace["attention"].tobytes()
+
+
+@given(st.sampled_from(ENCODINGS), st.text(), st.sampled_from([".csv", ".txt"]))
+def test_any_text_is_read_or_refused_whatever_its_encoding(
+    encoding: str, text: str, suffix: str
+) -> None:
+    with suppress(AttnvizError):
+        read(f"a{suffix}", text.encode(encoding))
 
 
 def test_names_within_names_are_joined() -> None:
@@ -618,7 +649,14 @@ REFUSALS = {
     "empty csv": ("a.csv", b"", "no table"),
     "ragged": ("a.tsv", b"1\t2\n3\t4\n5\t\n", "a.tsv"),
     "nan": ("a.csv", b"1,nan\n2,3\n", "finite"),
-    "binary csv": ("a.csv", b"\xff\xfe\x00", "damaged"),
+    "binary csv": ("a.csv", b"\xff\xfe\x00", "a.csv: this is no UTF-16 text"),
+    "latin 1": (
+        "a.csv",
+        "d0,d1\n1,2\ncaf\xe9,3\n".encode("latin-1"),
+        "a.csv, line 3: this is no UTF-8 text (got the byte E9). Save it as UTF-8",
+    ),
+    "latin 1 table": ("a.txt", b"\xe9\t1\n", "a.txt, line 1: this is no UTF-8 text"),
+    "utf-16 of a word": ("a.csv", "café".encode("utf-16"), "“café” is not a number"),
     "our csv cut": ("a.csv", b'"token","d0","d1"\n"a",1.0\n', "record 2"),
     "our csv word": ("a.csv", b'"token","d0"\n"a",b\n', "record 2"),
     "json ragged": ("a.json", b'{"a": [[1, 2], [3]]}', "a.json, a"),

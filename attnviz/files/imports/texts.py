@@ -1,5 +1,6 @@
 """Texts of a file, CSV and JSON, to named arrays."""
 
+import codecs
 import re
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,9 @@ MAX_DEPTH = 20  # of names within names
 def read_text(data: bytes, where: str) -> Found:
     """One table as CSV or TSV, with or without names of rows and columns."""
     check_text(data, where)
-    text = data.decode("utf-8-sig")
+    data = _as_utf_8(data, where)
+    check_text(data, where)  # UTF-16 has other bytes for its signs
+    text = data.decode("utf-8", "replace")  # half a surrogate pair may stand in a name
     header = re.match(r'"([^"]*)"', text)
     if header and is_ours([header[1]]):
         return Found({"table": read_csv(data, where)})
@@ -40,6 +43,29 @@ def read_text(data: bytes, where: str) -> Found:
         error.args = (str(error),)
         raise
     return Found({"table": block.values}, (*block.notes, *_counting(block.values)))
+
+
+def _as_utf_8(data: bytes, where: str) -> bytes:
+    """A text in UTF-8, or in UTF-16 with its mark -> UTF-8 without a mark.
+
+    Raises:
+        FormatError: another encoding; the sentence names the first byte that does not fit.
+    """
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        if marked:
+            return data.decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
+        data = data.removeprefix(codecs.BOM_UTF8)
+        data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"this is no UTF-{16 if marked else 8} text",
+            where=where if marked else f"{where}, line {line}",
+            got=f"the byte {data[error.start]:02X}",
+            hint="Save it as UTF-8, which Excel calls “CSV UTF-8” and editors list as encoding.",
+        ) from error
+    return data
 
 
 def _counting(values: NDArray[np.float64]) -> tuple[str, ...]:
