@@ -1,6 +1,10 @@
 """Scenarios that use everything, for the tests of files."""
 
+import io
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from attnviz import PRESETS, Config, Scenario
 from attnviz.core.variants import start_from_qkv
@@ -64,3 +68,15 @@ def variants() -> dict[str, Scenario]:
         "nothing": replace(start, hidden=frozenset({(1, 0), (1, 1), (1, 2)})),
         "no_output": replace(start, params=random_params(3, d_out=None), seed=2**31),
     }
+
+
+def npy(array: Any, **more: Any) -> bytes:
+    data = io.BytesIO()
+    np.save(data, array, **more)
+    return data.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)
+    return data.getvalue()
