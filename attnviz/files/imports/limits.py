@@ -19,8 +19,8 @@ MAX_LINES = 200_000  # of a file of text, or rows in brackets; each takes some 6
 LIMITS = (
     f"Read are at most {MAX_MEGABYTES} MB, packed and unpacked, which takes up to twice that in "
     f"memory. A table as text has at most {MAX_TEXT:,} bytes, {MAX_LINES:,} lines and "
-    f"{MAX_VALUES:,} signs between numbers, JSON at most {JSON_BYTES:,} bytes and "
-    f"{JSON_VALUES:,} values."
+    f"{MAX_VALUES:,} signs between numbers, JSON (a scenario too) at most {JSON_BYTES:,} bytes "
+    f"and {JSON_VALUES:,} values."
 )
 # What may begin a row or an item of a table: brackets, blanks and ends of lines beyond ASCII too.
 ROW_SIGNS = b"[(\n\r\x0b\x0c\x1c\x1d\x1e\x85\xa8\xa9"
