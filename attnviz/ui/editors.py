@@ -18,7 +18,7 @@ from attnviz.figures import Marks, operand_inks
 from attnviz.figures.labels import cut, text_width
 from attnviz.figures.panel import axis_word
 from attnviz.tables import to_frame
-from attnviz.ui import grids, state
+from attnviz.ui import grids, moves, state
 from attnviz.ui.parts import row, span
 
 ROW_HEIGHT = 28
@@ -151,10 +151,9 @@ def editor_row(tables: list[Grid]) -> None:
         _editor(grid)
 
 
-def outline(tables: list[Grid], marked: Marks) -> None:
-    """Outline the marked cells in the tables."""
-    rules = "".join(_outline(grid, marked) for grid in tables)
-    st.html(f"<style>{rules}</style>")
+def outlines(tables: list[Grid], marked: Marks) -> str:
+    """The rules of style that outline the marked cells in the tables."""
+    return "".join(_outline(grid, marked) for grid in tables)
 
 
 def _outline(grid: Grid, marked: Marks) -> str:
@@ -244,6 +243,6 @@ def paste_box(tables: list[Grid]) -> None:
             st.button(
                 label,
                 key=f"paste_{transpose}",
-                on_click=grids.paste_table,
-                args=(grid.key, "paste_text", transpose),
+                on_click=moves.then_all,
+                args=(grids.paste_table, grid.key, "paste_text", transpose),
             )

@@ -48,6 +48,7 @@ def edit_table(key: str) -> None:
     fresh = state.session().editors[key].fresh(state.setting(key)["edited_rows"])
     if fresh:
         _take_edits(key, fresh)
+        moves.spread()
 
 
 def pasted() -> None:

@@ -35,7 +35,7 @@ def choose_heads(trace: Trace, *, one: bool = False) -> list[int]:
     if one:
         names = names[1:]
         key = state.show("one_head", names[now.head])
-    on_change = moves.turn_to_head if one else None
+    on_change = moves.turn_to_head if one else moves.whole
     if n_heads <= MAX_TABS:
         st.segmented_control(
             "Heads",
@@ -97,9 +97,9 @@ def readings(trace: Trace, heads: list[int]) -> None:
         st.html(row("readings", *(span("reading", text) for text in said)))
 
 
-def choose_table_head(trace: Trace, heads: list[int]) -> int:
-    """The head whose tables are shown: the one that is large, or that of the chosen cell."""
-    head = heads[0] if len(heads) == 1 else state.session().near_head
+def choose_table_head(heads: list[int]) -> int:
+    """The head whose tables are shown; with several heads a person can choose."""
+    head = state.session().table_head
     if len(heads) > 1:
         names = [f"tables: {state.head_name(h)}" for h in heads]
         key = state.show("table_head", names[heads.index(head)])

@@ -1,26 +1,46 @@
 """What a person looks at: cells, steps, heads, words; nothing is computed anew."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.core.expr import Cell
 from attnviz.ui import state
 from attnviz.ui.session import heads_of, opening_cell
 
-WHOLE = "whole"  # the fragment that all but the side bar is
+TOOLS, BODY = "tools", "body"  # the fragments of the page; within the body is what a move changes
 MIN_WIDTH, MAX_WIDTH = 600, 1900  # px that pictures are laid out for; beyond, they stretch
 MIN_HEIGHT, MAX_HEIGHT = 400, 4000
 
 
-def frame() -> tuple[object, ...]:
-    """What tool bar and tables show; while it stays, a move draws only what stands around them."""
-    settings = map(state.setting, ("presenting", "view", "heads"))
-    return state.session().frame(*settings)
+def in_tools() -> tuple[object, ...]:
+    """What the tool bar shows; while it stays, the rest of the page is drawn without it."""
+    return state.session().tools(*map(state.setting, ("presenting", "view", "heads")))
+
+
+def in_body() -> tuple[object, ...]:
+    """What the tables show; while it stays, a move draws only what stands around them."""
+    return (state.session().tables(), *in_tools())
+
+
+def whole() -> None:
+    """At the end of a callback: draw all but the side bar anew."""
+    st.rerun([TOOLS, BODY])
+
+
+def then_all(command: Callable[..., None], *args: object) -> None:
+    """A callback of the tool bar: follow a command, and draw all but the side bar anew."""
+    command(*args)
+    whole()
 
 
 def spread() -> None:
-    """At the end of a callback: draw tool bar and tables anew too, where they change."""
-    if state.session().frame_shows != frame():
-        st.rerun(WHOLE)
+    """At the end of a callback of the body: draw the parts anew that it changes."""
+    now = state.session()
+    if now.tools_show != in_tools():
+        whole()
+    if now.body_shows != in_body():
+        st.rerun(BODY)
 
 
 def choose(cell: Cell, *, deeper: bool = False) -> None:
@@ -60,6 +80,7 @@ def show_tables(head: int) -> None:
     """Show the tables of a head, with a cell of it."""
     now = state.session()
     now.choose(opening_cell(now.trace, head))
+    whole()
 
 
 def back_to(step: int) -> None:
@@ -92,6 +113,7 @@ def turn_to_head() -> None:
     now.go_to(now.step, int(name.removeprefix(state.HEAD)) - 1)
     if state.setting("heads") != state.ALL_HEADS:
         state.show("heads", name)
+    whole()
 
 
 def reveal() -> None:

@@ -62,30 +62,63 @@ def _settle() -> None:
     gc.freeze()
 
 
-@st.fragment(key=moves.WHOLE)
 def main() -> None:
-    """All but the side bar, which an edit or a click need not draw anew."""
-    now = state.session()
+    """All but the side bar, in parts that are drawn anew only where they change."""
+    with st.container(key="page"):
+        tools()
+        body()
+
+
+@st.fragment(key=moves.TOOLS)
+def tools() -> None:
+    """The looks of the page; views, heads and buttons, unless it is laid out for a projector."""
+    now, hall = state.session(), state.presenting()
     if now.side_shows != now.side():  # undo and reset reach the side bar too
         st.rerun()
-    trace = replace(now.trace, columns_first=state.view().transposed)
-    heads: list[int] = []
-    tables: list[editors.Grid] = []
-    hall = state.presenting()
-    with st.container(key="hall" if hall else "page"):
-        with st.container(
-            horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"
-        ):
-            style(PROJECTOR_CSS if hall else "")
-            if not hall:
-                heads, tables = tools(trace)
-        answer = st.container(
-            horizontal=True, key="answer", vertical_alignment="center", gap="xsmall"
-        )
-        with st.container(horizontal=True, gap="xsmall", key="tables"):
+    with st.container(horizontal=True, key="toolbar", vertical_alignment="center", gap="xsmall"):
+        st.html(f"<style>{variables()}{CSS}{PROJECTOR_CSS if hall else ''}</style>")
+        if not hall:
+            _tools(seen())
+    now.tools_show = moves.in_tools()
+
+
+def _tools(trace: Trace) -> None:
+    now = state.session()
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        key=state.once("view", EXPLORE),
+        label_visibility="collapsed",
+        required=True,
+        on_change=moves.whole,
+    )
+    draw = VIEWS[str(view)]
+    now.shown_heads = choose_heads(trace, one=draw is step_by_step)
+    if draw in WITH_TABLES:
+        head = choose_table_head(now.shown_heads)
+        editors.paste_box(editors.shown(trace, head))
+    history_buttons()
+
+
+@st.fragment(key=moves.BODY)
+def body() -> None:
+    """The tables, and all that comes of them."""
+    now, hall = state.session(), state.presenting()
+    if now.side_shows != now.side() or now.tools_show != moves.in_tools():
+        st.rerun()
+    trace, tables = seen(), []
+    answer = st.container(horizontal=True, key="answer", vertical_alignment="center", gap="xsmall")
+    with st.container(horizontal=True, gap="xsmall", key="tables"):
+        if not hall and VIEWS[state.setting("view")] in WITH_TABLES:
+            tables = editors.shown(trace, now.table_head)
             editors.editor_row(tables)
-        now.frame_shows = moves.frame()
-        shown(trace, heads, tables, answer)
+    now.body_shows = moves.in_body()
+    shown(trace, now.shown_heads, tables, answer)
+
+
+def seen() -> Trace:
+    """The computation, in the words of the way in which tokens are laid out."""
+    return replace(state.session().trace, columns_first=state.view().transposed)
 
 
 @st.fragment
@@ -101,7 +134,7 @@ def shown(
         answer: where the answer line stands, above the tables.
     """
     now, hall = state.session(), state.presenting()
-    if now.frame_shows != moves.frame():
+    if now.body_shows != moves.in_body() or now.tools_show != moves.in_tools():
         st.rerun()
     explores = state.setting("view") == EXPLORE and not hall
     if hall:
@@ -113,8 +146,9 @@ def shown(
             warning = NORMALISERS[trace.values.config.normaliser].warning
             if warning:
                 st.html(line("warning", warning))
-            if explores:
-                editors.outline(tables, marks(trace))
+            outlines = editors.outlines(tables, marks(trace)) if explores else ""
+            last_good = "var(--ink-changed)" if now.problem else "transparent"
+            st.html(f"<style>:root {{ --last-good: {last_good}; }} {outlines}</style>")
         VIEWS[state.setting("view")](trace, heads)
     _bridge(
         key="bridge",
@@ -130,35 +164,10 @@ def shown(
     state.keep_address()
 
 
-def tools(trace: Trace) -> tuple[list[int], list[editors.Grid]]:
-    """Views, heads and buttons; gives the heads and the tables that are shown."""
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        key=state.once("view", EXPLORE),
-        label_visibility="collapsed",
-        required=True,
-    )
-    draw = VIEWS[str(view)]
-    heads, tables = choose_heads(trace, one=draw is step_by_step), []
-    if draw in WITH_TABLES:
-        tables = editors.shown(trace, choose_table_head(trace, heads))
-        editors.paste_box(tables)
-    history_buttons()
-    return heads, tables
-
-
-def style(more: str = "") -> None:
-    """The looks of the page."""
-    st.html(f"<style>{variables()}{CSS}{more}</style>")
-
-
 def variables() -> str:
     """The inks of the pictures as CSS variables, so that a colour is written down once."""
-    now = state.session()
     ink = vars(inks(state.view().dark))
-    colors = {**ink, "last-good": ink["changed"] if now.problem else "transparent"}
-    return ":root {" + "".join(f"--ink-{name}: {color};" for name, color in colors.items()) + "}"
+    return ":root {" + "".join(f"--ink-{name}: {color};" for name, color in ink.items()) + "}"
 
 
 def history_buttons() -> None:
@@ -172,7 +181,8 @@ def history_buttons() -> None:
             label,
             icon=icon,
             disabled=not stack,
-            on_click=command,
+            on_click=moves.then_all,
+            args=(command,),
             key=label.lower(),
             help=f"{label} ({keys})",
         )
@@ -181,8 +191,8 @@ def history_buttons() -> None:
         icon=":material/restart_alt:",
         key="reset",
         help="Reset: back to the example as it opens; undo brings your state back.",
-        on_click=state.open_preset,
-        args=(now.scenario.preset,),
+        on_click=moves.then_all,
+        args=(state.open_preset, now.scenario.preset),
     )
     st.button(
         "Present",

@@ -38,7 +38,8 @@ class Session:
         chosen: the cell whose arithmetic is open; trail: the cells on the way to it.
         transposable: a square table just pasted, that may be meant the other way round.
         side_shows: what the side bar showed when it was drawn last; see `side`.
-        frame_shows: what tool bar and tables showed; see `frame`.
+        tools_show, body_shows: the same of the tool bar and of the tables.
+        shown_heads: the heads that are shown in full.
         turn: how often another state was put on the page.
         room: width of the pictures and height of the page, in px, as the browser tells.
         head: the head that was looked at last.
@@ -70,7 +71,9 @@ class Session:
     trail: tuple[Cell, ...] = ()
     transposable: tuple[str, int | None] | None = None
     side_shows: tuple[object, ...] = ()
-    frame_shows: tuple[object, ...] = ()
+    tools_show: tuple[object, ...] = ()
+    body_shows: tuple[object, ...] = ()
+    shown_heads: list[int] = field(default_factory=list)
     turn: int = 0
     room: tuple[int, int] = (1144, 900)
     head: int = 0
@@ -127,11 +130,20 @@ class Session:
         refused = self.refused if self.refused_at else ""
         return (*texts, *picture, now.sizes, now.seed, now.config, now.padding, switched, refused)
 
-    def frame(self, *settings: object) -> tuple[object, ...]:
-        """What tool bar and tables are to show; settings: what widgets add to it."""
+    def tools(self, *settings: object) -> tuple[object, ...]:
+        """What the tool bar is to show; settings: what widgets add to it."""
         ways = bool(self.past or self.waiting), bool(self.future)
-        anew = tuple(self.revisions.items()), self.opened
-        return (self.turn, *ways, *anew, self.room, self.near_head, *settings)
+        sizes, names = self.scenario.sizes, self.shown_tables()
+        return (*ways, sizes, names, self.room, self.near_head, *settings)
+
+    def tables(self) -> tuple[object, ...]:
+        """What the tables are to show."""
+        return self.turn, tuple(self.revisions.items())
+
+    @property
+    def table_head(self) -> int:
+        """The head whose tables are shown: the one that is large, or that of the chosen cell."""
+        return self.near_head if len(self.shown_heads) != 1 else self.shown_heads[0]
 
     @property
     def near_head(self) -> int:
