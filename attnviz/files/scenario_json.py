@@ -8,13 +8,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
+from attnviz.core.arrays import Array
 from attnviz.core.errors import AttnvizError, FormatError, LimitError
-from attnviz.core.scenario import Scenario
+from attnviz.core.scenario import EDITS, Scenario
 from attnviz.files.plain import made, read_fields, to_plain
 
 FORMAT, VERSION = "attnviz scenario", 1
-MAX_BYTES = 32_000_000  # of a file
+MAX_BYTES = 64 * 2**20  # of a file
 MAX_VALUES = 4_000_000  # numbers, texts and brackets in it; each takes some 60 bytes of memory
+_NEARLY = 0.97  # of a limit: what is estimated may be a little off
+_SAMPLE = 2000  # numbers of a table that tell how long they all are
+_CELL, _ROW = 60, 16  # letters of a cell that was set apart, and around a row
 
 # What turns a file of a version into one of the next: version -> function of its fields.
 UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -63,6 +67,36 @@ def from_json(data: bytes, where: str = "scenario file") -> Scenario:
         plain = UPGRADES[number](plain)
     scenario: Scenario = made(Scenario, read_fields(plain, Scenario, where), where)
     return scenario
+
+
+def check_savable(scenario: Scenario) -> None:
+    """Refuse what `to_json` would, from a sample of its numbers and so at once.
+
+    Raises:
+        LimitError: the file would be larger than may be opened again, or nearly so.
+    """
+    tables = [*scenario.params.tables().values(), *scenario.qkv.values()]
+    cells = [getattr(scenario, name) for name in (*EDITS.values(), "hidden")]
+    size = sum(map(len, cells)) * _CELL + sum(map(_letters, tables))
+    if scenario.image is not None:
+        size += _letters(scenario.image)
+    values = sum(table.size for table in tables)
+    for kind, got, most in (("B", size, MAX_BYTES), ("numbers", values, MAX_VALUES)):
+        if got > _NEARLY * most:
+            raise LimitError(
+                "it would become too large to be opened again",
+                where="saved file",
+                expected=f"at most {most:,} {kind}",
+                got=f"about {got:,} {kind}",
+                hint="Take the NumPy archive; its tables can be read in as Tables from elsewhere.",
+            )
+
+
+def _letters(table: Array) -> int:
+    """About how long a table is as text."""
+    some = table.ravel()[:: max(1, table.size // _SAMPLE)].tolist()
+    each = sum(len(repr(number)) + 2 for number in some) / max(1, len(some))
+    return int(each * table.size) + _ROW * table[..., 0].size
 
 
 def save(scenario: Scenario, path: str | os.PathLike[str]) -> None:

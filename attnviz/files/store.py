@@ -13,8 +13,8 @@ from pathlib import Path
 from attnviz.core.errors import FormatError, LimitError
 from attnviz.files.scenario_json import write_whole
 
-MAX_BYTES = 32_000_000  # of one state
-MAX_TOTAL = 256_000_000  # of all; the oldest go first
+MAX_BYTES = 64 * 2**20  # of one state
+MAX_TOTAL = 512 * 2**20  # of all; the oldest go first
 MAX_DAYS = 30  # since it was opened last
 WHERE = "address"
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -43,18 +43,23 @@ def put(data: bytes) -> str:
         LimitError: it is too large.
         OSError: it cannot be written.
     """
-    if len(data) > MAX_BYTES:
-        raise LimitError(
-            "the state is too large to be kept",
-            where=WHERE,
-            expected=f"at most {MAX_BYTES:,} B",
-            got=f"{len(data):,} B",
-            hint="Save it as a file.",
-        )
+    check_size(len(data))
     place, name = folder(), secrets.token_hex(16)
     write_whole(place / name, data)
     prune()
     return name
+
+
+def check_size(size: int) -> None:
+    """Refuse a state of so many bytes with LimitError, where `put` would."""
+    if size > MAX_BYTES:
+        raise LimitError(
+            "the state is too large to be kept",
+            where=WHERE,
+            expected=f"at most {MAX_BYTES:,} B",
+            got=f"{size:,} B",
+            hint="Save it as a file.",
+        )
 
 
 def get(name: str) -> bytes:

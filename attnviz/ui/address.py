@@ -13,8 +13,9 @@ from attnviz.core import PRESETS, AttnvizError, LimitError, Scenario
 from attnviz.core.expr import Cell
 from attnviz.core.presets import WALKTHROUGH
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
-from attnviz.files import from_json, store, to_json
+from attnviz.files import store
 from attnviz.files.link import MAX_LENGTH, decode, encode
+from attnviz.files.packed import pack, packed_size, unpack
 from attnviz.ui.session import Session, opening_cell, place
 
 # What a person set beside the scenario -> what it can be; the first is how the page opens.
@@ -31,7 +32,9 @@ LINK, KEPT = "s", "id"  # a state itself, or what it is kept under
 PINNED_LINK, PINNED_KEPT = "a", "aid"  # the same of the state to compare with
 MAX_PINNED = 1500  # letters of that one, so that both fit into an address
 OURS = (LINK, KEPT, PINNED_LINK, PINNED_KEPT, *SETTINGS, "heads", "head", "cell", "token")
-NOT_KEPT = "This state is too large for the address bar; save it, or a reload loses it."
+NOT_KEPT = (
+    "This state is too large for the address bar, and a reload loses it; Take away can save it."
+)
 _CELL = re.compile(r"([a-z0-9_]{1,20})((?:\.[0-9]{1,5}){1,3})")
 
 
@@ -103,11 +106,11 @@ def link_parts(
         text = encode(scenario)
         if len(text) <= most:
             return {link: text}
-    try:
-        return {kept: store.put(to_json(scenario))}
-    except (OSError, LimitError):
-        now.notes = (*now.notes, NOT_KEPT)
-        return {}
+    with suppress(OSError, LimitError):
+        store.check_size(packed_size(scenario))
+        return {kept: store.put(pack(scenario))}
+    now.notes = (*now.notes, NOT_KEPT)
+    return {}
 
 
 def read(parts: Mapping[str, str]) -> Opened:
@@ -147,7 +150,7 @@ def _scenario(parts: Mapping[str, str], link: str, kept: str) -> Scenario | None
     if link in parts:
         return decode(parts[link])
     if kept in parts:
-        return from_json(store.get(parts[kept]), store.WHERE)
+        return unpack(store.get(parts[kept]), store.WHERE)
     return None
 
 

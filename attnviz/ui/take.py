@@ -1,6 +1,6 @@
 """Take away: files of what is shown, links, saved states, and tables from elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import urlencode
 
@@ -54,11 +54,7 @@ def _stage(trace: Trace) -> str:
 
 
 def _download(name: str, trace: Trace, key: str) -> None:
-    entry, refused = FORMATS_OUT[name], ""
-    try:
-        check(name, trace)
-    except AttnvizError as error:
-        refused = str(error)
+    entry, refused = FORMATS_OUT[name], _refused(check, name, trace)
     stem = f"attnviz-{key}" if entry.one_stage else "attnviz"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"row_{name}"):
         st.download_button(
@@ -72,6 +68,15 @@ def _download(name: str, trace: Trace, key: str) -> None:
             width=BUTTON_WIDTH,
         )
         st.html(line("refused" if refused else "says", refused or entry.says))
+
+
+def _refused(check: Callable[..., object], *what: object) -> str:
+    """The sentence with which a check refuses something, empty where it does not."""
+    try:
+        check(*what)
+    except AttnvizError as error:
+        return str(error)
+    return ""
 
 
 def _picture(trace: Trace, key: str, heads: list[int]) -> None:
@@ -100,8 +105,9 @@ def _picture(trace: Trace, key: str, heads: list[int]) -> None:
 
 
 def _save_and_open() -> None:
-    now = state.session()
+    now, says = state.session(), "All that is set, readable; opened again it gives the same digits."
     st.html(line("section", "Save and open"))
+    refused = _refused(scenario_json.check_savable, now.scenario)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="row_save"):
         st.download_button(
             "Save",
@@ -110,9 +116,10 @@ def _save_and_open() -> None:
             mime="application/json",
             key="save",
             on_click="ignore",
+            disabled=bool(refused),
             width=BUTTON_WIDTH,
         )
-        st.html(line("says", "All that is set, readable; opened again it gives the same digits."))
+        st.html(line("refused" if refused else "says", refused or says))
     st.file_uploader(
         "Open a saved file",
         max_upload_size=scenario_json.MAX_BYTES // MEGABYTE,

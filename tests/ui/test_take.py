@@ -17,6 +17,7 @@ from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.link import decode, encode
 from attnviz.ui import address
 from attnviz.ui.page import VIEWS
+from tests.files.test_packed import wide
 from tests.ui.test_script import APP, START, go, notes, press, problem, scenario, trace
 from tests.ui.test_script import edit as type_in
 from tests.ui.test_views import charts, open_view, words
@@ -215,6 +216,40 @@ def test_a_large_state_that_cannot_be_kept_is_told_of(
     upload(app, "open", "large.json", to_json(large()))
     assert "too large for the address" in notes(app)
     assert parts(app) == {"view": "take-away"}
+
+
+def test_a_layer_of_bert_is_kept_and_can_be_saved(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[Any] = []
+    monkeypatch.setattr(address, "encode", lambda s: encoded.append(s) or encode(s))
+    app.session_state["attnviz"].take((wide(), ""))
+    open_view(app, "Take away")
+    save = next(b.proto for b in app.get("download_button") if b.proto.label == "Save")
+    assert not save.disabled
+    assert "id" in parts(app)
+    before = parts(app)
+    app.selectbox(key="decimals").set_value("4")
+    go(app)
+    assert parts(app) == {**before, "decimals": "4"}
+    assert len(encoded) == 1
+    back = again(app)
+    assert scenario(back).same(wide())
+    assert notes(back) == ""
+
+
+def test_what_cannot_be_saved_or_kept_is_said(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scenario_json, "MAX_VALUES", 5_000)
+    monkeypatch.setattr(store, "MAX_BYTES", 50_000)
+    app.session_state["attnviz"].take((large(), ""))
+    open_view(app, "Take away")
+    save = next(b.proto for b in app.get("download_button") if b.proto.label == "Save")
+    assert save.disabled
+    assert "saved file: it would become too large to be opened again" in words(app)
+    assert "a reload loses it" in notes(app)
+    assert not list(store.folder().iterdir())
 
 
 @pytest.mark.parametrize("large_first", [False, True])

@@ -9,10 +9,17 @@ import numpy as np
 from attnviz.core.config import Config
 from attnviz.core.scenario import Scenario
 from attnviz.core.trace import Trace
-from attnviz.files.plain import to_plain
+from attnviz.files.plain import fields_of, to_plain
 from attnviz.files.scenario_json import written
 
 FORMAT, VERSION = "attnviz trace", 1
+MAX_TOLD = 100_000  # numbers of tables that "about" of an archive repeats
+
+
+def _told(scenario: Scenario) -> dict[str, Any]:
+    many = sum(table.size for table in scenario.params.tables().values()) > MAX_TOLD
+    kinds, left_out = fields_of(Scenario), {"params"} if many else set()
+    return {n: to_plain(getattr(scenario, n), k) for n, k in kinds.items() if n not in left_out}
 
 
 def about(trace: Trace, scenario: Scenario | None) -> dict[str, Any]:
@@ -26,11 +33,15 @@ def about(trace: Trace, scenario: Scenario | None) -> dict[str, Any]:
         "stages": [stage.key for stage in trace.stages],
         "axes": {key: list(trace.axes(key)) for key in trace.values.arrays},
     }
-    return found | ({} if scenario is None else {"scenario": to_plain(scenario, Scenario)})
+    return found if scenario is None else found | {"scenario": _told(scenario)}
 
 
 def write_npz(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
-    """Every array by its key, and "about" as a JSON text; opens with `numpy.load`."""
+    """Every array by its key, and "about" as a JSON text; opens with `numpy.load`.
+
+    The scenario in "about" has its tables too, unless they hold more than `MAX_TOLD`
+    numbers: they are arrays of their own.
+    """
     data = io.BytesIO()
     arrays: dict[str, Any] = {**trace.values.arrays, "about": json.dumps(about(trace, scenario))}
     np.savez_compressed(data, allow_pickle=False, **arrays)
