@@ -283,6 +283,7 @@ const room = new ResizeObserver(() => {
 });
 
 let watchers = null;
+let visit = null; // another one: the server has forgotten this page, and refuses its downloads
 
 function install() {
   const changes = new MutationObserver((records) => {
@@ -303,6 +304,7 @@ function install() {
 
 export default function ({ setTriggerValue, data }) {
   send = setTriggerValue;
+  if ((visit ||= data.visit) !== data.visit) location.reload();
   chosen = data.chosen;
   marked = data.marked;
   document.querySelectorAll(".attnviz-pick").forEach((pick) => pick.remove());

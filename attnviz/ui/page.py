@@ -153,6 +153,7 @@ def shown(
     _bridge(
         key="bridge",
         data={
+            "visit": now.visit,
             "chosen": {"key": now.chosen.key, "index": list(now.chosen.index)},
             "room": now.room,
             "marked": marked(trace) if explores else None,

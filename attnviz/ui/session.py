@@ -1,5 +1,6 @@
 """What one visitor's page holds, and how it changes; plain Python without Streamlit."""
 
+import secrets
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,6 +53,7 @@ class Session:
         address: what stands in the address bar, and since when; shown_as: what the page gives.
         uploads: how many files were taken; each begins its field anew.
         found: the file whose tables are looked at.
+        visit: tells it apart from that of another server or of an earlier connection.
         pictures: what was drawn last of what, so that a click draws nothing anew.
     """
 
@@ -89,6 +91,7 @@ class Session:
     addressed_at: float = 0.0
     uploads: int = 0
     found: Upload | None = None
+    visit: str = field(default_factory=lambda: secrets.token_hex(8))
     pictures: dict[str, tuple[tuple[Trace, View, int | None], Spec]] = field(default_factory=dict)
 
     @classmethod

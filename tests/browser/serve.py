@@ -57,14 +57,15 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(script: str = "app.py", cache: Path | None = None) -> Iterator[Server]:
-    """Run a Streamlit script, named from the repository's root, on a free port.
+def serving(script: str = "app.py", cache: Path | None = None, port: int = 0) -> Iterator[Server]:
+    """Run a Streamlit script, named from the repository's root.
 
     Args:
         script: its name.
         cache: the folder for what it keeps; one of its own without.
+        port: a free one without.
     """
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with tempfile.TemporaryDirectory() as folder:
         server = Server(f"http://localhost:{port}", Path(folder) / "log")

@@ -16,7 +16,7 @@ from attnviz.files import from_json, to_json
 from attnviz.files.exports import FORMATS_OUT, export
 from attnviz.files.link import encode
 from tests.browser.driver import Driver
-from tests.browser.serve import serving, watch
+from tests.browser.serve import free_port, serving, watch
 from tests.browser.test_audit import overlapping, too_faint, too_small
 
 START = PRESETS["walkthrough"]
@@ -174,6 +174,34 @@ def test_another_server_opens_small_and_large_states(browser: Browser, tmp_path:
             driver.wait_idle()
             attention(driver, scenario)
         assert watched.errors == []
+        watched.close()
+
+
+def test_a_page_goes_on_with_a_server_that_was_started_anew(
+    browser: Browser, tmp_path: Path
+) -> None:
+    port = free_port()
+    with serving(cache=tmp_path, port=port) as first:
+        watched = watch(browser, first.address)
+        watched.page.goto(f"{first.address}/?view=take-away")
+        driver = Driver(watched.page)
+        driver.wait_idle()
+        upload(driver, "open", "mine.json", to_json(EDITED))
+        asked = query(driver)
+    loads: list[object] = []
+    watched.page.on("load", lambda _: loads.append(None))
+    with serving(cache=tmp_path, port=port):
+        for _ in range(600):
+            if not loads:
+                watched.page.wait_for_timeout(100)
+        assert loads
+        driver.wait_idle()
+        assert query(driver) == asked
+        for name in ("Save", *(FORMATS_OUT[name].label for name in ("csv", "npz"))):
+            _, data = download(driver, button(driver, name))
+            assert data == to_json(EDITED) if name == "Save" else data
+        driver.open_view("Explore")
+        attention(driver, EDITED)
         watched.close()
 
 
