@@ -26,7 +26,10 @@ SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "palette": (DEFAULT_PALETTE, *(name for name in PALETTES if name != DEFAULT_PALETTE)),
     "cell_text": (True, False),
     "tokens_as": ("rows", "columns"),
+    "cameras": (False, True),
+    "camera": ("PNG", "SVG"),
 }
+UNSEEN = ("cameras", "camera")  # those whose widgets most views do not have
 ALL = "all"
 LINK, KEPT = "s", "id"  # a state itself, or what it is kept under
 PINNED_LINK, PINNED_KEPT = "a", "aid"  # the same of the state to compare with

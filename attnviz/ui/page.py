@@ -12,7 +12,7 @@ from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
 from attnviz.ui import editors, grids, moves, state
-from attnviz.ui.address import SETTINGS
+from attnviz.ui.address import SETTINGS, UNSEEN
 from attnviz.ui.compare import compare
 from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
@@ -136,6 +136,8 @@ def shown(
     now, hall = state.session(), state.presenting()
     if now.body_shows != moves.in_body() or now.tools_show != moves.in_tools():
         st.rerun()
+    for name in UNSEEN:
+        state.once(name, SETTINGS[name][0])
     explores = state.setting("view") == EXPLORE and not hall
     if hall:
         present(trace)

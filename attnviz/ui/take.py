@@ -85,12 +85,12 @@ def _picture(trace: Trace, key: str, heads: list[int]) -> None:
     st.segmented_control(
         "The camera saves",
         list(CAMERA),
-        key=state.once("camera", "PNG"),
+        key="camera",
         required=True,
     )
     st.toggle(
         "A camera on every picture of every view",
-        key=state.once("cameras", False),
+        key="cameras",
         help="It shows at the picture's upper right corner while you point at it.",
     )
     view = state.view(width=state.session().room[0] // 2 - GAP)

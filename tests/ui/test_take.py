@@ -1,6 +1,7 @@
 """Take away: the address, saved states, and tables from elsewhere."""
 
 import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -302,6 +303,27 @@ def test_the_picture_follows_the_stage(app: AppTest) -> None:
         app.selectbox(key="taken").set_value(key)
         go(app)
         assert len(charts(app)) == 1
+
+
+def test_cameras_stay_in_every_view_and_run_and_come_back(app: AppTest) -> None:
+    open_view(app, "Take away")
+    app.toggle(key="cameras").set_value(True)
+    app.segmented_control(key="camera").set_value("SVG")
+    go(app)
+    for view in VIEWS:
+        open_view(app, view)
+        go(app)
+        for visit in (app, again(app)):
+            assert {c["displayModeBar"] for c in cameras(visit)} <= {"hover", True}
+            assert {c["toImageButtonOptions"]["format"] for c in cameras(visit)} <= {"svg"}
+    open_view(app, "Explore")
+    press(app, "present")
+    press(app, "leave")
+    assert [c["displayModeBar"] for c in cameras(app)] == ["hover"] * len(charts(app))
+
+
+def cameras(app: AppTest) -> list[Any]:
+    return [json.loads(chart.proto.config) for chart in app.get("plotly_chart")]
 
 
 def test_a_saved_state_opens_and_can_be_undone(app: AppTest) -> None:
