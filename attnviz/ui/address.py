@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from attnviz.core import PRESETS, AttnvizError, LimitError, Scenario
 from attnviz.core.expr import Cell
 from attnviz.core.presets import WALKTHROUGH
+from attnviz.core.stages import STAGES
 from attnviz.figures.palettes import DEFAULT_PALETTE, PALETTES
 from attnviz.files import store
 from attnviz.files.link import MAX_LENGTH, decode, encode
 from attnviz.files.packed import pack, packed_size, unpack
-from attnviz.ui.session import Session, opening_cell, place
+from attnviz.ui.session import Session, opening_cell, place, still
 
 # What a person set beside the scenario -> what it can be; the first is how the page opens.
 SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
@@ -28,13 +29,15 @@ SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "tokens_as": ("rows", "columns"),
     "cameras": (False, True),
     "camera": ("PNG", "SVG"),
+    "compared": ("attention", *(row.key for row in STAGES if row.key != "attention")),
 }
-UNSEEN = ("cameras", "camera")  # those whose widgets most views do not have
+UNSEEN = ("cameras", "camera", "compared")  # those whose widgets most views do not have
 ALL = "all"
 LINK, KEPT = "s", "id"  # a state itself, or what it is kept under
 PINNED_LINK, PINNED_KEPT = "a", "aid"  # the same of the state to compare with
 MAX_PINNED = 1500  # letters of that one, so that both fit into an address
-OURS = (LINK, KEPT, PINNED_LINK, PINNED_KEPT, *SETTINGS, "heads", "head", "cell", "token")
+PLACE = ("cell", "head", "heads", "token", "rows")
+OURS = (LINK, KEPT, PINNED_LINK, PINNED_KEPT, *SETTINGS, *PLACE)
 NOT_KEPT = (
     "This state is too large for the address bar, and a reload loses it; Take away can save it."
 )
@@ -50,6 +53,7 @@ class Opened:
         settings: of `SETTINGS`.
         heads: which heads are shown in full, "all" or a number from one on; empty for as usual.
         head, token: from zero on.
+        rows: how many rows of the step are shown, None for all.
         parts, pinned_parts: the parts of the address that gave the scenarios.
         pinned: the state to compare with.
         problem: a sentence on what could not be read.
@@ -61,6 +65,7 @@ class Opened:
     head: int | None = None
     cell: Cell | None = None
     token: int | None = None
+    rows: int | None = None
     parts: dict[str, str] = field(default_factory=dict)
     pinned: Scenario | None = None
     pinned_parts: dict[str, str] = field(default_factory=dict)
@@ -98,6 +103,8 @@ def written(now: Session, setting: Callable[[str], object], heads: str = "") -> 
         parts["head"] = str(now.head + 1)
     if now.token is not None:
         parts["token"] = str(now.token + 1)
+    if now.revealed is not None:
+        parts["rows"] = str(now.revealed)
     return parts
 
 
@@ -132,21 +139,59 @@ def read(parts: Mapping[str, str]) -> Opened:
         by_slug = {_slug(choice): choice for choice in choices}
         said = parts.get(name)
         if said is not None and said not in by_slug:
-            wrong.append(f"The address asks for {name} “{said[:40]}”; there is none.")
+            wrong.append(_none(name, said))
         opened.settings[name] = by_slug.get(said or "", choices[0])
     if opened.scenario is not None:
         opened.parts = {name: parts[name] for name in (LINK, KEPT) if name in parts}
         pinned = (PINNED_LINK, PINNED_KEPT)
         opened.pinned_parts = {name: parts[name] for name in pinned if name in parts}
-        heads = parts.get("heads", "")
-        opened.heads = heads if heads == ALL or _number(heads) is not None else ""
-        opened.head, opened.token = _number(parts.get("head")), _number(parts.get("token"))
-        found = _CELL.fullmatch(parts.get("cell", ""))
-        if found:
-            index = tuple(map(int, found[2][1:].split(".")))
-            opened.cell = Cell(found[1], index, 0.0)
+        _read_place(parts, opened, wrong)
     opened.problem = " ".join(wrong)
     return opened
+
+
+def _read_place(parts: Mapping[str, str], opened: Opened, wrong: list[str]) -> None:
+    heads = parts.get("heads", "")
+    opened.heads = heads if heads == ALL or _number(heads) is not None else ""
+    opened.head, opened.token = _number(parts.get("head")), _number(parts.get("token"))
+    if re.fullmatch(r"[0-9]{1,4}", parts.get("rows", "")):
+        opened.rows = int(parts["rows"])
+    found = _CELL.fullmatch(parts.get("cell", ""))
+    if found:
+        index = tuple(map(int, found[2][1:].split(".")))
+        opened.cell = Cell(found[1], index, 0.0)
+    read = {name: getattr(opened, name) for name in PLACE}
+    wrong += [_none(n, parts[n]) for n in PLACE if n in parts and read[n] in (None, "")]
+
+
+def go_to(now: Session, opened: Opened) -> str:
+    """Choose the place that an address asks for -> a sentence on what there is not, or "".
+
+    What is not there is passed over: the place is then as the page opens.
+    """
+    last, words = now.scenario.sizes.n_heads - 1, len(now.trace.labels("attention")[1])
+    cell = opened.cell and still(now.trace, opened.cell)
+    now.head = last if opened.head is None else min(opened.head, last)
+    now.choose(cell or opening_cell(now.trace))
+    now.token = opened.token if opened.token is not None and opened.token < words else None
+    rows = now.trace[now.trace.stages[now.step].key].shape[-2]
+    now.revealed = None if opened.rows is None else min(opened.rows, rows)
+    most = {"head": last, "token": words - 1}
+    asked = {name: getattr(opened, name) for name in most}
+    if opened.heads not in ("", ALL):
+        most["heads"], asked["heads"] = last, int(opened.heads) - 1
+    wrong = [
+        _none(name, str(number + 1))
+        for name, number in asked.items()
+        if number is not None and number > most[name]
+    ]
+    if opened.cell is not None and cell is None:
+        wrong.insert(0, _none("cell", ".".join(map(str, (opened.cell.key, *opened.cell.index)))))
+    return " ".join(wrong)
+
+
+def _none(name: str, said: str) -> str:
+    return f"The address asks for {name} “{said[:40]}”; there is none."
 
 
 def _scenario(parts: Mapping[str, str], link: str, kept: str) -> Scenario | None:

@@ -76,7 +76,7 @@ def _partner() -> str:
 
 def _stage(trace: Trace) -> str:
     stages = {stage.key: stage for stage in trace.stages}
-    key = state.once("compared", "attention")
+    key = "compared"
     if state.setting(key) not in stages:
         state.show(key, "attention")
     return str(

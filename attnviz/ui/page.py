@@ -18,7 +18,7 @@ from attnviz.ui.explore import explore
 from attnviz.ui.glance import glance
 from attnviz.ui.heads import choose_heads, choose_table_head, choose_token, readings
 from attnviz.ui.parts import line, marked, marks, row, span
-from attnviz.ui.session import place
+from attnviz.ui.session import Session, place
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
 from attnviz.ui.take import take_away
@@ -149,7 +149,7 @@ def shown(
             if warning:
                 st.html(line("warning", warning))
             outlines = editors.outlines(tables, marks(trace)) if explores else ""
-            last_good = "var(--ink-changed)" if now.problem else "transparent"
+            last_good = "var(--ink-changed)" if _last_good(now) else "transparent"
             st.html(f"<style>:root {{ --last-good: {last_good}; }} {outlines}</style>")
         VIEWS[state.setting("view")](trace, heads)
     _bridge(
@@ -171,6 +171,11 @@ def variables() -> str:
     """The inks of the pictures as CSS variables, so that a colour is written down once."""
     ink = vars(inks(state.view().dark))
     return ":root {" + "".join(f"--ink-{name}: {color};" for name, color in ink.items()) + "}"
+
+
+def _last_good(now: Session) -> str:
+    """What the picture shows while there is a problem, unless it came with the address."""
+    return f" {LAST_GOOD}" if now.problem and now.refused_at != state.ADDRESS else ""
 
 
 def history_buttons() -> None:
@@ -211,7 +216,7 @@ def answer_line(trace: Trace) -> None:
     now = state.session()
     if now.problem:
         kind = "hint" if now.hint else "problem"
-        said = line(f"answer {kind}", f"{now.problem} {LAST_GOOD}")
+        said = line(f"answer {kind}", f"{now.problem}{_last_good(now)}")
     else:
         head, *_ = place(now.chosen)
         where = "" if head is None else f"{trace.labels(now.chosen.key)[0][head]}: "

@@ -20,6 +20,7 @@ from attnviz.ui.session import Session, heads_of, opening_cell, roomy
 Change = Callable[[Scenario], edit.Change]
 ALL_HEADS, HEAD = "all heads", "head "
 TEXTS = {"text": edit.set_text, "context_text": edit.set_context}
+ADDRESS = "address"  # where what was asked for is no change of the picture
 ON_ITS_WAY = 0.6  # seconds that a new address may take to the browser
 
 
@@ -53,18 +54,14 @@ def _open_address(parts: dict[str, str], take: bool = False) -> None:
     if opened.scenario is not None:
         now.pinned = pinned
         now.linked_pinned = pinned and (pinned[0], opened.pinned_parts)
-        _open_place(opened)
-    now.refused = problem
+        problem = f"{problem} {_open_place(opened)}".strip()
+    now.refused, now.refused_at = problem, "" if take and not opened.scenario else ADDRESS
 
 
-def _open_place(opened: address.Opened) -> None:
+def _open_place(opened: address.Opened) -> str:
     now = session()
     now.linked = (now.scenario, opened.parts)
-    last = now.scenario.sizes.n_heads - 1
-    now.head = last if opened.head is None else min(opened.head, last)
-    now.choose(opened.cell or opening_cell(now.trace))
-    words = len(now.trace.labels("attention")[1])
-    now.token = opened.token if opened.token is not None and opened.token < words else None
+    missing = address.go_to(now, opened)
     st.session_state.pop("roomy", None)
     own = heads_of(now.trace, now.chosen)
     asked = int(opened.heads) - 1 if opened.heads.isdigit() else 0
@@ -74,6 +71,7 @@ def _open_place(opened: address.Opened) -> None:
         show("heads", head_name(own[0] if opened.cell and asked not in own else asked))
     else:
         st.session_state.pop("heads", None)
+    return missing
 
 
 def keep_address() -> None:

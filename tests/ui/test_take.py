@@ -17,7 +17,7 @@ from attnviz.files import from_json, imports, scenario_json, store, to_json
 from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.link import decode, encode
 from attnviz.ui import address
-from attnviz.ui.page import VIEWS
+from attnviz.ui.page import LAST_GOOD, VIEWS
 from tests.files.test_packed import wide
 from tests.ui.test_script import APP, START, go, notes, press, problem, scenario, trace
 from tests.ui.test_script import edit as type_in
@@ -169,24 +169,58 @@ def test_a_damaged_address_opens_the_default_and_says_so(bad: Mapping[str, str],
 
 
 @pytest.mark.parametrize(
-    "odd",
+    ("odd", "said"),
     [
-        {"cell": "attention.9.9.9"},
-        {"cell": "no.1"},
-        {"cell": "attention"},
-        {"cell": "attention." + "9" * 400},
-        {"heads": "9"},
-        {"heads": "x"},
-        {"head": "99999"},
-        {"head": "-1"},
-        {"token": "9"},
-        {"token": "٣"},
-        {"decimals": "7"},
-        {"unknown": "1"},
+        ({"cell": "attention.9.9.9"}, "cell “attention.9.9.9”"),
+        ({"cell": "no.1"}, "cell “no.1”"),
+        ({"cell": "attention"}, "cell “attention”"),
+        ({"cell": "attention." + "9" * 400}, "cell “attention.999"),
+        ({"heads": "9"}, "heads “9”"),
+        ({"heads": "x"}, "heads “x”"),
+        ({"head": "99999"}, "head “99999”"),
+        ({"head": "-1"}, "head “-1”"),
+        ({"token": "9"}, "token “9”"),
+        ({"token": "٣"}, "token “٣”"),
+        ({"rows": "two"}, "rows “two”"),
+        ({"rows": "99"}, ""),
+        ({"decimals": "7"}, "decimals “7”"),
+        ({"compared": "nothing"}, "compared “nothing”"),
+        ({"unknown": "1"}, ""),
     ],
 )
-def test_odd_places_do_no_harm(odd: Mapping[str, str]) -> None:
-    assert scenario(opened(**odd)).same(START)
+def test_odd_places_do_no_harm_and_are_told(odd: Mapping[str, str], said: str) -> None:
+    app = opened(**odd)
+    assert scenario(app).same(START)
+    assert problem(app) == "" if not said else f"The address asks for {said}" in problem(app)
+    assert problem(app).count("there is none.") == bool(said)
+    go(app)
+    press(app, "present")
+    assert problem(app).count("there is none.") == bool(said)
+
+
+def test_the_last_good_state_is_spoken_of_where_there_was_one() -> None:
+    for odd in ({"s": "x"}, {"view": "nowhere"}, {"token": "9"}):
+        assert LAST_GOOD not in words(opened(**odd))
+    app = opened()
+    type_in(app, "w_q_1", {0: {"d0": "x"}})
+    assert LAST_GOOD in words(app)
+
+
+def test_shown_rows_and_the_compared_stage_come_back(app: AppTest) -> None:
+    open_view(app, "Step by step")
+    for _ in range(3):
+        press(app, "reveal")
+    assert parts(app)["rows"] == "2"
+    assert again(app).session_state["attnviz"].revealed == 2
+    assert parts(again(app)) == parts(app)
+    open_view(app, "Compare")
+    press(app, "pin")
+    app.segmented_control(key="compared").set_value("q")
+    go(app)
+    assert parts(app)["compared"] == "q"
+    back = again(app)
+    assert back.segmented_control(key="compared").value == "q"
+    assert parts(back) == parts(app)
 
 
 def large() -> Any:
