@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.figures.palettes import inks
+from attnviz.files.link import preview
 from attnviz.ui import editors, grids, moves, state
 from attnviz.ui.address import SETTINGS, UNSEEN
 from attnviz.ui.compare import compare
@@ -47,6 +48,7 @@ def page() -> None:
     state.follow_address()
     sidebar()
     now = state.session()
+    st.set_page_config(page_title=f"{preview(now.scenario)} – attnviz")
     now.side_shows = now.side()
     main()
     _settle()

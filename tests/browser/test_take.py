@@ -144,6 +144,15 @@ def test_a_copied_link_opens_for_the_projector(open_app: Callable[..., Driver]) 
     np.testing.assert_array_equal(driver.matrix("step", "attention"), TRACE["attention"][1])
 
 
+def test_the_title_says_what_a_link_opens(open_app: Callable[..., Driver]) -> None:
+    driver = open_app(query=f"?s={encode(EDITED)}")
+    assert (
+        driver.page.title() == "walkthrough: “major league baseball”, 2 heads, d_model 4 – attnviz"
+    )
+    driver.set_text("one two")
+    assert driver.page.title().startswith("walkthrough: “one two”")
+
+
 def large() -> Scenario:
     numbers = np.random.RandomState(0).standard_normal((2, 64, 32))
     cells = {index: float(numbers[index]) for index in np.ndindex(*numbers.shape)}
