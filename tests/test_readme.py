@@ -14,7 +14,7 @@ from attnviz.core.model import MAX_HEADS, MAX_SIZE, MAX_TOKENS
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.positions import POSITIONS
 from attnviz.figures import MAX_TEXT_CELLS
-from attnviz.files import imports, link, scenario_json
+from attnviz.files import imports, link, scenario_json, store
 from attnviz.files.exports import FORMATS_OUT
 from attnviz.files.extras import EXTRAS
 from attnviz.files.imports import FORMATS_IN
@@ -44,6 +44,16 @@ def test_limits_are_the_ones_in_force() -> None:
     assert f"{MAX_TEXT_CELLS:,} cells" in limits
     assert f"at most {MAX_MEGABYTES} MB and {MAX_DECODED // 10**6} million pixels" in README
     assert f"at most {MAX_SIDE} pixels wide and high" in README
+
+
+def test_how_long_states_are_kept_is_what_holds() -> None:
+    shown = README.split("## What it shows")[1].split("\n## ")[0]
+    for limit in (
+        f"up to {store.MAX_BYTES // 2**20} MB",
+        f"for {store.MAX_DAYS} days after",
+        f"no more than {store.MAX_TOTAL // 2**20} MB",
+    ):
+        assert limit in shown
 
 
 def rows(table: str) -> list[str]:

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.core import AttnvizError
 from attnviz.core.trace import Trace
 from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
-from attnviz.files import scenario_json, to_json
+from attnviz.files import scenario_json, store, to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
 from attnviz.files.link import preview
 from attnviz.ui import address, state, uploads
@@ -144,10 +144,11 @@ def _share() -> None:
     st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
     parts = state.address_parts(settings)
     st.code(_link(parts), language=None, wrap_lines=True)
-    if {address.KEPT, address.PINNED_KEPT} & parts.keys():
-        st.html(
-            line("note", "It is too large for a link: this one opens on this machine, for a while.")
-        )
+    kept = [parts[name] for name in (address.KEPT, address.PINNED_KEPT) if name in parts]
+    if kept:
+        for name in kept:
+            store.share(name)
+        st.html(line("note", f"Too large for a link: this opens on this machine. {store.STAYS}"))
 
 
 def _link(parts: Mapping[str, str]) -> str:

@@ -21,7 +21,12 @@ def test_what_is_kept_comes_back() -> None:
     first, second = store.put(b"one"), store.put(b"two")
     assert first != second
     assert (store.get(first), store.get(second)) == (b"one", b"two")
-    assert sorted(p.name for p in store.folder().iterdir()) == sorted([first, second])
+    assert (store.get(first), store.get(second)) == (b"one", b"two")
+    assert sorted(kept()) == sorted([first, second])
+
+
+def kept() -> list[str]:
+    return [path.stem for path in store.folder().iterdir()]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
@@ -71,7 +76,7 @@ def test_old_ones_go_and_opening_keeps_them_young() -> None:
         os.utime(store.folder() / name, (1, 1))
     assert store.get(opened) == b"opened"
     new = store.put(b"new")
-    assert {p.name for p in store.folder().iterdir()} == {opened, new}
+    assert {*kept()} == {opened, new}
 
 
 def test_the_oldest_go_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +84,30 @@ def test_the_oldest_go_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -
     names = [store.put(b"x" * 4) for _ in range(2)]
     os.utime(store.folder() / names[0], (time.time() - 1000,) * 2)
     third = store.put(b"x" * 4)
-    assert {p.name for p in store.folder().iterdir()} == {names[1], third}
+    assert {*kept()} == {names[1], third}
+
+
+def test_what_was_shown_stays_longer_than_what_edits_left_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(store, "MAX_TOTAL", 12)
+    shown, opened = store.put(b"show"), store.put(b"open")
+    store.share(shown)
+    store.get(opened)
+    edits = [store.put(b"edit") for _ in range(20)]
+    assert {*kept()} == {shown, opened, edits[-1]}
+    os.utime(store.folder() / f"{shown}.shared", (time.time() - 1000,) * 2)
+    third = store.put(b"more")
+    store.share(third)
+    assert {*kept()} == {shown, opened, third}
+    last = store.put(b"last")
+    assert {*kept()} == {opened, third, last}
+    store.share("0" * 32)
+
+
+def test_the_sentence_on_how_long_it_stays_names_both_limits() -> None:
+    assert "30 days" in store.STAYS
+    assert "512 MB" in store.STAYS
 
 
 def test_a_write_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
