@@ -11,7 +11,7 @@ from openpyxl.utils import range_boundaries
 
 _PART = re.compile(
     r"""(?P<text>"[^"]*")|'(?P<sheet>[^']*)'!(?P<cells>[A-Z]+\d+(?::[A-Z]+\d+)?)"""
-    r"""|(?P<name>[A-Z]+)\(|(?P<number>\d+\.?\d*(?:E[+-]?\d+)?)|(?P<sign>[-+*/(),])"""
+    r"""|(?P<name>[A-Z]+)\(|(?P<number>\d+\.?\d*(?:E[+-]?\d+)?)|(?P<sign>>=|[-+*/(),])"""
 )
 
 
@@ -23,6 +23,16 @@ class Text(str):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _wrong  # type: ignore
     __truediv__ = __rtruediv__ = __neg__ = _wrong
+
+    def __ge__(self, other: object) -> bool:
+        return True  # every text is more than any number
+
+
+class Total(float):
+    """A sum, by which nothing can be divided where it is 0."""
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Text("#DIV/0!") if self == 0 else other / float(self)
 
 
 def _flat(values: Any) -> Iterator[Any]:
@@ -43,8 +53,11 @@ def _of_number(function: Any) -> Any:
 
 
 FUNCTIONS = {
-    "SUM": lambda *v: math.fsum(_numbers(*v)),
-    "MAX": lambda *v: max(_numbers(*v)),
+    "SUM": lambda *v: Total(math.fsum(_numbers(*v))),
+    "MAX": lambda *v: max(_numbers(*v), default=0),
+    "MIN": lambda *v: min(_numbers(*v), default=0),
+    "COUNT": lambda *v: len(_numbers(*v)),
+    "LARGE": lambda v, k: sorted(_numbers(v))[-k] if 0 < k <= len(_numbers(v)) else Text("#NUM!"),
     "SUMPRODUCT": lambda a, b: math.fsum(
         x * y for x, y in zip(_flat(a), _flat(b), strict=True) if Text not in (type(x), type(y))
     ),

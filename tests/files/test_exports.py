@@ -174,6 +174,42 @@ def test_a_change_in_a_spreadsheet_changes_what_follows() -> None:
     assert got == pytest.approx(wanted["attention"][1, 0].tolist(), rel=1e-12)
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_change_in_a_spreadsheet_keeps_other_keys_of_the_top_k(k: int, hidden: bool) -> None:
+    rng, config = np.random.RandomState(k), Config(normaliser="top_k", top_k=k)
+    x, params = rng.standard_normal((5, 4)), random_params(1)
+    mask = np.ones((5, 5), np.bool_)
+    mask[0, 1:] = mask[1, :] = mask[2, 0] = not hidden
+    book = Book(export("xlsx", multi_head_attention(x, params, config, mask=mask)))
+    for _ in range(4):
+        book.known.clear()
+        x = rng.standard_normal((5, 4))
+        for row, column in np.ndindex(*x.shape):
+            book.book["Embeddings"].cell(5 + row, 2 + column).value = x[row, column]
+        wanted = multi_head_attention(x, params, config, mask=mask)
+        for key in ("attention", wanted.result):
+            got = [book.cell(*place(key, wanted, i)) for i in np.ndindex(*wanted[key].shape)]
+            assert got == pytest.approx(wanted[key].ravel().tolist(), rel=1e-11, abs=1e-13)
+
+
+def test_large_stages_of_a_spreadsheet_hold_values_and_those_after_them_formulas(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sheet, "MAX_TERMS", 3_000)
+    trace = TRACES["attention head"]
+    assert sheet.live_stages(trace) == ("scores", "scaled", "attention", "concat")
+    book = assert_computes(trace)
+    assert book.formulas == sum(trace[key].size for key in sheet.live_stages(trace))
+    says = book.book["About"]["A2"].value
+    assert says.startswith("There are too many cells for formulas in Queries, Keys, Values, Head")
+
+
+def test_a_spreadsheet_of_four_heads_computes() -> None:
+    trace = TRACES["four heads"]
+    assert sheet.live_stages(trace) == tuple(s.key for s in trace.stages if s.key != "x")
+
+
 def test_b04_tokens_in_a_spreadsheet_are_texts() -> None:
     trace = TRACES["full"]
     page = Book(export("xlsx", trace)).book["Embeddings"]
@@ -188,13 +224,13 @@ def test_long_sums_in_a_spreadsheet_are_ranges() -> None:
     assert_computes(multi_head_attention(x, random_params(1, d_model=40, d_k=30, biases="q")))
 
 
-def test_a_spreadsheet_of_many_cells_says_that_it_holds_values_only() -> None:
-    x = random_arrays(3, x=(70, 4))["x"]
+def test_a_spreadsheet_of_many_cells_says_that_it_holds_values_there() -> None:
+    x = random_arrays(3, x=(80, 4))["x"]
     trace = multi_head_attention(x, random_params(1))
     book = Book(export("xlsx", trace))
     assert book.book["About"]["A2"].value.startswith("There are too many cells for formulas")
-    at = place("attention", trace, (1, 69, 69))
-    assert book.cell(*at) == pytest.approx(trace["attention"][1, 69, 69], rel=1e-15)
+    at = place("attention", trace, (1, 79, 79))
+    assert book.cell(*at) == pytest.approx(trace["attention"][1, 79, 79], rel=1e-15)
     assert book.formulas == 0
 
 

@@ -49,6 +49,24 @@ class Formulas:
             case Sum(terms):
                 return self._sum(terms)
 
+    def top_k(self, row: Sequence[Cell], at: int, k: int) -> str:
+        """A weight of the k largest scores of a row, which are looked for when it is computed."""
+        among = self._range(row)
+        least = f"LARGE({among},MIN({k},COUNT({among})))"
+
+        def power(cell: Cell) -> str:
+            score = self.write(cell)
+            text = f"IF({score}>={least},EXP({score}-MAX({among})),0)"
+            return f"IF(ISNUMBER({score}),{text},0)" if cell.key in self.texts else text
+
+        powers = list(map(power, row))
+        sums = [
+            f"SUM({','.join(powers[i : i + MAX_TERMS])})" for i in range(0, len(row), MAX_TERMS)
+        ]
+        text = f"{powers[at]}/({'+'.join(sums)})"
+        hides = row[at].key in self.texts
+        return f"IF(ISNUMBER({self.write(row[at])}),{text},0)" if hides else text
+
     def _factor(self, node: Expr, divided: bool = False) -> str:
         text = self.write(node)
         simple = isinstance(node, Cell | Func | Max) or (isinstance(node, Mul) and not divided)

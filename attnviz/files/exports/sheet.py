@@ -7,7 +7,9 @@ import numpy as np
 
 from attnviz.core.bare import tree
 from attnviz.core.errors import LimitError
+from attnviz.core.expr import Cell
 from attnviz.core.masks import Mask
+from attnviz.core.normalise import Normalise
 from attnviz.core.ops import Given
 from attnviz.core.scenario import Scenario
 from attnviz.core.text import visible
@@ -16,8 +18,8 @@ from attnviz.files.exports.formulas import HIDDEN, MAX_LENGTH, Formulas
 from attnviz.files.exports.table import names
 from attnviz.files.extras import extra
 
-MAX_FORMULAS = 10_000  # cells; with more only values are written, and the first sheet says so
-MAX_TERMS = 500_000  # numbers in all formulas together
+MAX_FORMULAS = 10_000  # in all; stages that find no room hold values, and the first sheet says so
+MAX_TERMS = 3_000_000  # numbers in all formulas together
 MAX_COLUMNS = 16_000  # Excel has 16,384
 MAX_TEXT = 32_000  # letters in a cell; Excel takes 32,767
 
@@ -69,17 +71,28 @@ def _place(trace: Trace, key: str, index: tuple[int, ...]) -> tuple[int, int]:
     return 4 + block + (index[-2] if len(shape) > 1 else 0), 1 + index[-1]
 
 
-def with_formulas(trace: Trace) -> bool:
-    """Whether a trace is small enough for a formula in each cell."""
-    computed = [trace[s.key] for s in trace.stages if not isinstance(s.op, Given)]
-    width = max(array.shape[-1] for array in trace.values.arrays.values())
-    cells = sum(array.size for array in computed)
-    return cells <= MAX_FORMULAS and cells * width <= MAX_TERMS
+def live_stages(trace: Trace) -> tuple[str, ...]:
+    """The computed stages for whose cells there is room for a formula each.
+
+    Room is given to attention and the result first, then to the others in order; a stage for
+    which there is not enough leaves it to those after it.
+    """
+    stages = {s.key: s for s in trace.stages if not isinstance(s.op, Given)}
+    cells, terms, found = MAX_FORMULAS, MAX_TERMS, set()
+    for key in dict.fromkeys(("attention", trace.result, *stages)):
+        if key not in stages:
+            continue
+        size = trace[key].size
+        needed = size * len(trace.explain(key).operands)
+        if size <= cells and needed <= terms:
+            cells, terms = cells - size, terms - needed
+            found.add(key)
+    return tuple(key for key in stages if key in found)
 
 
 class _Writer:
     def __init__(self, trace: Trace, book: Any) -> None:
-        self.trace, self.book, self.live = trace, book, with_formulas(trace)
+        self.trace, self.book, self.live = trace, book, live_stages(trace)
         texts = {k for k, a in trace.values.arrays.items() if np.isneginf(a).any()}
         self.formulas = Formulas(lambda k, i: address(trace, k, i), frozenset(texts))
         self.bold = book.add_format({"bold": True})
@@ -89,13 +102,8 @@ class _Writer:
         trace, about = self.trace, self.book.add_worksheet("About")
         stages = {stage.key: stage for stage in trace.stages}
         order = [*(k for k in trace.values.arrays if k not in stages), *stages]
-        says = (
-            "Change a number in a table, and every stage follows; what is zero by rule stays zero."
-            if self.live
-            else "There are too many cells for formulas; every sheet holds values alone."
-        )
         about.write_string(0, 0, "Attention, step by step", self.bold)
-        about.write_string(1, 0, f"{says} Rows are queries, columns are keys.")
+        about.write_string(1, 0, f"{self._says()} Rows are queries, columns are keys.")
         about.set_column(0, 0, 28)
         for row, key in enumerate(order, 3):
             about.write_string(row, 0, trace.info(key).title)
@@ -103,6 +111,23 @@ class _Writer:
                 about.write_string(row, 1, f"{stages[key].formula[0]}. {stages[key].what}")
         for key in order:
             self._sheet(key, stages.get(key))
+
+    def _says(self) -> str:
+        trace = self.trace
+        bare = [
+            trace.info(s.key).title
+            for s in trace.stages
+            if s.key not in self.live and not isinstance(s.op, Given)
+        ]
+        if not self.live:
+            return "There are too many cells for formulas; every sheet holds values alone."
+        zero = "what is zero by rule stays zero."
+        if not bare:
+            return f"Change a number in a table, and every stage follows; {zero}"
+        return (
+            f"There are too many cells for formulas in {', '.join(bare)}, which hold values alone. "
+            f"Change a number elsewhere, and the other stages follow; {zero}"
+        )
 
     def _sheet(self, key: str, stage: Any) -> None:
         trace, info = self.trace, self.trace.info(key)
@@ -122,7 +147,7 @@ class _Writer:
                 sheet.write_string(top - 1, left + j, name, self.bold)
             for i, name in enumerate(words[-2] if array.ndim > 1 else []):
                 sheet.write_string(top + i, 0, name, self.bold)
-        computed = self.live and stage is not None and not isinstance(stage.op, Given)
+        computed = key in self.live
         for index in np.ndindex(*array.shape):
             at, value = _place(trace, key, index), array[index]
             formula = self._formula(stage, index) if computed else ""
@@ -148,6 +173,12 @@ class _Writer:
                 asked = ",".join(self.formulas.address(name, at[name]) for name in tables)
                 source = self.formulas.address(source, index)
                 return f'IF(AND({asked}),{source},"{HIDDEN}")'
+        if isinstance(stage.op, Normalise) and trace.values.config.normaliser == "top_k":
+            (source,) = stage.op.inputs(trace.values)
+            row = [Cell(source, (*index[:-1], j), 0.0) for j in range(trace[source].shape[-1])]
+            text = self.formulas.top_k(row, index[-1], trace.values.config.top_k)
+            if len(text) <= MAX_LENGTH:
+                return text
         if np.isneginf(trace[stage.key][index]):
             return f'"{HIDDEN}"'
         return self.formulas.write(tree(trace, stage, index))
