@@ -219,6 +219,30 @@ def test_b04_tokens_in_a_spreadsheet_are_texts() -> None:
     assert "=1+1" in [cell.value for cell in cells]
 
 
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("abc\u202edef\u202c", "abc\u202edef\u202c"),
+        ("a\u200bb", "a\u200bb"),
+        (" a ", " a "),
+        ("العربية", "العربية"),
+        ("\u202e", visible("\u202e")),
+        ("  ", visible("  ")),
+        ("a\x00b", visible("a\x00b")),
+        ("a\ud800", visible("a\ud800")),
+        ("a\nb", visible("a\nb")),
+    ],
+)
+def test_tokens_in_a_spreadsheet_are_letter_for_letter_where_that_shows(
+    token: str, shown: str
+) -> None:
+    x = random_arrays(1, x=(2, 4))["x"]
+    trace = multi_head_attention(x, random_params(1), tokens=[token, "b"])
+    book = Book(export("xlsx", trace)).book
+    for key, at in (("x", "A5"), ("attention", "B4")):
+        assert book[trace.info(key).title][at].value == shown
+
+
 def test_long_sums_in_a_spreadsheet_are_ranges() -> None:
     x = random_arrays(3, x=(4, 40))["x"]
     assert_computes(multi_head_attention(x, random_params(1, d_model=40, d_k=30, biases="q")))

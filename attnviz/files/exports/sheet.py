@@ -1,6 +1,7 @@
 """All tables and stages as a spreadsheet that computes: one sheet each, a formula in each cell."""
 
 import io
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,14 @@ def _place(trace: Trace, key: str, index: tuple[int, ...]) -> tuple[int, int]:
     return 4 + block + (index[-2] if len(shape) > 1 else 0), 1 + index[-1]
 
 
+def _name(token: str) -> str:
+    """A token letter for letter where a cell shows it and can hold it, else with stand-ins."""
+    kinds = {unicodedata.category(char) for char in token}
+    inked = any(kind[0] not in "CMZ" for kind in kinds)
+    whole = not kinds & {"Cc", "Cn", "Cs", "Zl", "Zp"}
+    return token if inked and whole else visible(token)
+
+
 def live_stages(trace: Trace) -> tuple[str, ...]:
     """The computed stages for whose cells there is room for a formula each.
 
@@ -138,7 +147,7 @@ class _Writer:
             sheet.write_string(1, 0, f"{stage.formula[0]}. {stage.what}", self.grey)
         sheet.set_column(0, 0, 16)
         labels = [names(trace, a, n) for a, n in zip(axes, trace.labels(key), strict=True)]
-        words = [[visible(name)[:MAX_TEXT] for name in each] for each in labels]
+        words = [[_name(name)[:MAX_TEXT] for name in each] for each in labels]
         for head in range(len(array) if array.ndim == 3 else 1):
             top, left = _place(trace, key, (head, 0, 0)[-array.ndim :])
             if array.ndim == 3:
