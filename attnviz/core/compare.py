@@ -120,7 +120,7 @@ def _cell(value: Any) -> str:
 
 
 def difference(a: Trace, b: Trace, key: str) -> Array:
-    """B - A of one array, cell by cell; of two -inf it is 0.
+    """B - A of one array, cell by cell; of two -inf it is 0, and of truth values True counts 1.
 
     Of heads and words only those count that both have, from the first on.
 
@@ -130,7 +130,7 @@ def difference(a: Trace, b: Trace, key: str) -> Array:
     for name, trace in (("A", a), ("B", b)):
         if key not in trace:
             raise ScenarioError("is not computed there", where=f"{name}, {key}")
-    mine, theirs = a[key], b[key]
+    mine, theirs = (np.asarray(trace[key], np.float64) for trace in (a, b))
     if a.axes(key) == b.axes(key):
         sizes = zip(a.axes(key), mine.shape, theirs.shape, strict=True)
         shared = tuple(slice(_shared(a, b, axis, *both)) for axis, *both in sizes)

@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.core import AttnvizError
+from attnviz.core.compare import difference
 from attnviz.core.trace import Trace
 from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
 from attnviz.files import scenario_json, store, to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
+from attnviz.files.exports.table import write_difference
 from attnviz.files.link import preview
 from attnviz.ui import address, state, uploads
 from attnviz.ui.importer import MEGABYTE, import_tables
@@ -30,6 +32,7 @@ def take_away(trace: Trace, heads: list[int]) -> None:
         key = _stage(trace)
         for name in FORMATS_OUT:
             _download(name, trace, key)
+        _difference(trace, key)
         _picture(trace, key, heads)
     with right:
         _save_and_open()
@@ -68,6 +71,27 @@ def _download(name: str, trace: Trace, key: str) -> None:
             width=BUTTON_WIDTH,
         )
         st.html(line("refused" if refused else "says", refused or entry.says))
+
+
+def _difference(trace: Trace, key: str) -> None:
+    """B − A of the stage, where a state is pinned to compare with."""
+    pinned = state.session().pinned
+    if pinned is None:
+        return
+    refused = _refused(difference, pinned[1], trace, key)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="row_b_a"):
+        st.download_button(
+            "CSV of B − A",
+            partial(write_difference, pinned[1], trace, key),
+            file_name=f"attnviz-{key}-b-a.csv",
+            mime="text/csv",
+            key="take_b_a",
+            on_click="ignore",
+            disabled=bool(refused),
+            width=BUTTON_WIDTH,
+        )
+        says = "The stage minus that of A, the state pinned in Compare, in the form of the CSV."
+        st.html(line("refused" if refused else "says", refused or says))
 
 
 def _refused(check: Callable[..., object], *what: object) -> str:

@@ -1,6 +1,7 @@
 """Every example x every format: out, and in again with the same numbers."""
 
 import ast
+import csv
 import io
 import json
 import re
@@ -18,6 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import PRESETS, AttnvizError, Config, Scenario, Trace, multi_head_attention, run
+from attnviz.core import edit
+from attnviz.core.compare import difference
 from attnviz.core.html import MAX_SHOWN, colours
 from attnviz.core.normalise import NORMALISERS
 from attnviz.core.ops import Given
@@ -26,7 +29,7 @@ from attnviz.core.text import visible
 from attnviz.files.exports import FORMATS_OUT, code, export, handout, script, sheet
 from attnviz.files.exports.code import TORCH
 from attnviz.files.exports.latex import stage_latex
-from attnviz.files.exports.table import read_csv
+from attnviz.files.exports.table import read_csv, write_difference
 from attnviz.files.plain import from_plain
 from tests.core.support import random_arrays, random_params
 from tests.files.spreadsheet import Book
@@ -100,8 +103,6 @@ def test_b26_csv_loads_back_to_the_same_numbers(name: str) -> None:
 
 
 def test_b02_b04_b06_csv_has_every_token_letter_for_letter() -> None:
-    import csv
-
     for trace in TRACES.values():
         text = export("csv", trace, key="attention").decode("utf-8-sig")
         header, *lines = csv.reader(io.StringIO(text, newline=""))
@@ -125,6 +126,26 @@ def test_npz_and_json_give_arrays_names_and_scenario_back(name: str) -> None:
         assert tuple(found["tokens"]) == trace.tokens
         assert tuple(found["key_tokens"]) == trace.key_tokens
         assert from_plain(found["scenario"], Scenario, "").same(scenario)
+
+
+@pytest.mark.parametrize("key", ["x", "w_q", "attention", "masked", "output", "b_q", "keep"])
+def test_a_difference_as_csv_comes_back(key: str) -> None:
+    before, after = VARIANTS["full"], edit.set_text(VARIANTS["full"], "1 2 10 more")[0]
+    a, b = run(before), run(after)
+    wanted = difference(a, b, key)
+    assert read_csv(write_difference(a, b, key)).tobytes() == wanted.tobytes()
+    text = io.StringIO(write_difference(a, b, key).decode("utf-8-sig"), newline="")
+    assert len(next(csv.reader(text))) == max(wanted.ndim - 1, 1) + wanted.shape[-1]
+
+
+@EVERY
+def test_latex_of_one_stage_is_its_matrix_alone(name: str) -> None:
+    trace, document = TRACES[name], export("latex", TRACES[name]).decode()
+    for key in trace.values.arrays:
+        text = export("matrix", trace, key=key).decode()
+        assert text.startswith("\\[ ")
+        assert text.strip().endswith("\\]")
+        assert text.strip() in document
 
 
 def place(key: str, trace: Trace, index: tuple[int, ...]) -> tuple[str, int, int]:

@@ -321,6 +321,20 @@ def test_every_format_has_a_button_and_its_line(app: AppTest) -> None:
         assert entry.says in words(app)
 
 
+def test_the_difference_of_a_comparison_can_be_taken(app: AppTest) -> None:
+    open_view(app, "Compare")
+    press(app, "pin")
+    type_in(app, "w_q_1", {0: {"d0": "7"}})
+    open_view(app, "Take away")
+    buttons = {b.proto.label: b.proto for b in app.get("download_button")}
+    assert not buttons["CSV of B − A"].disabled
+    app.text_area(key="text").set_value("other words")
+    go(app)
+    buttons = {b.proto.label: b.proto for b in app.get("download_button")}
+    assert buttons["CSV of B − A"].disabled
+    assert "A and B have different shapes" in words(app)
+
+
 def test_what_a_format_cannot_hold_is_refused_before(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

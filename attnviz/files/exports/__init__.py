@@ -9,7 +9,7 @@ from attnviz.core.scenario import Scenario
 from attnviz.core.trace import Trace
 from attnviz.files.exports.archive import write_json, write_npz
 from attnviz.files.exports.handout import write_handout
-from attnviz.files.exports.latex import write_latex
+from attnviz.files.exports.latex import write_latex, write_matrix
 from attnviz.files.exports.notebook import write_notebook
 from attnviz.files.exports.script import check_numbers, numpy_script, torch_script
 from attnviz.files.exports.sheet import check_width, write_xlsx
@@ -89,6 +89,14 @@ FORMATS_OUT: Mapping[str, Export] = MappingProxyType(
             write_latex,
             "Every table and stage as a matrix, with its formula.",
             max_cells=300_000,
+        ),
+        "matrix": Export(
+            "LaTeX of one stage",
+            ".tex",
+            "application/x-tex",
+            write_matrix,
+            "One stage or table as a matrix, to paste into a document that uses amsmath.",
+            one_stage=True,
         ),
         "numpy": Export(
             "NumPy script",

@@ -47,6 +47,12 @@ def stage_latex(
     )
 
 
+def write_matrix(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
+    """One stage or table with every digit, each matrix of it as a display of its own."""
+    text = stage_latex(trace, key)
+    return (text if trace[key].ndim == 3 else rf"\[ {text} \]").encode() + b"\n"
+
+
 def write_latex(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
     """A document with every table and stage, their formulas and, for tokens, their names."""
     parts = [_BEGIN]

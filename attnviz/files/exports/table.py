@@ -7,6 +7,7 @@ import io
 import numpy as np
 
 from attnviz.core.arrays import Array
+from attnviz.core.compare import difference
 from attnviz.core.errors import FormatError
 from attnviz.core.model import AXES, HEAD_AXES
 from attnviz.core.scenario import Scenario
@@ -25,11 +26,25 @@ def write_csv(trace: Trace, scenario: Scenario | None, key: str) -> bytes:
 
     The first names of the header are axes, those of the lines; an array of one axis is one line.
     """
-    array, axes = np.asarray(trace[key], np.float64), trace.axes(key)
+    return _written(trace, key, np.asarray(trace[key], np.float64))
+
+
+def write_difference(before: Trace, trace: Trace, key: str) -> bytes:
+    """B - A of one stage or table in the same form; of words only those that both have.
+
+    Raises:
+        ScenarioError: one of them has no such array, or their shapes differ.
+    """
+    return _written(trace, key, difference(before, trace, key))
+
+
+def _written(trace: Trace, key: str, array: Array) -> bytes:
+    """An array in the form of one of a trace, as far as it goes."""
+    axes = trace.axes(key)
     labels = [names(trace, a, found) for a, found in zip(axes, trace.labels(key), strict=True)]
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow([*(axes[:-1] or (key,)), *labels[-1]])
+    writer.writerow([*(axes[:-1] or (key,)), *labels[-1][: array.shape[-1]]])
     for index in np.ndindex(array.shape[:-1]):
         picked = [names[i] for names, i in zip(labels, index, strict=False)]
         writer.writerow([*(picked or [key]), *array[index].tolist()])
