@@ -26,7 +26,8 @@ from attnviz.core.normalise import NORMALISERS
 from attnviz.core.ops import Given
 from attnviz.core.positions import POSITIONS
 from attnviz.core.text import visible
-from attnviz.files.exports import FORMATS_OUT, code, export, handout, script, sheet
+from attnviz.files import imports
+from attnviz.files.exports import FORMATS_OUT, archive, code, export, handout, script, sheet
 from attnviz.files.exports.code import TORCH
 from attnviz.files.exports.latex import stage_latex
 from attnviz.files.exports.table import read_csv, write_difference
@@ -146,6 +147,21 @@ def test_latex_of_one_stage_is_its_matrix_alone(name: str) -> None:
         assert text.startswith("\\[ ")
         assert text.strip().endswith("\\]")
         assert text.strip() in document
+
+
+def test_an_archive_does_not_hold_large_tables_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MAX_TOLD", 10)
+    start = VARIANTS["walkthrough"]
+    data = export("npz", TRACES["walkthrough"], start)
+    with np.load(io.BytesIO(data)) as file:
+        told = json.loads(str(file["about"]))["scenario"]
+        tables = {name: file[name] for name in start.params.tables()}
+    assert "params" not in told
+    assert told["text"] == start.text
+    for name, table in tables.items():
+        np.testing.assert_array_equal(table, start.params.tables()[name])
+    (layer,) = imports.recognise(imports.read("a.npz", data).arrays)
+    np.testing.assert_array_equal(layer.params(2).w_q, start.params.w_q)
 
 
 def place(key: str, trace: Trace, index: tuple[int, ...]) -> tuple[str, int, int]:

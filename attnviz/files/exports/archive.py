@@ -13,7 +13,7 @@ from attnviz.files.plain import fields_of, to_plain
 from attnviz.files.scenario_json import written
 
 FORMAT, VERSION = "attnviz trace", 1
-MAX_TOLD = 100_000  # numbers of tables that "about" of an archive repeats
+MAX_TOLD = 500_000  # numbers of tables that the scenario repeats
 
 
 def _told(scenario: Scenario) -> dict[str, Any]:
