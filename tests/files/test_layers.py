@@ -211,6 +211,15 @@ def test_an_imported_layer_takes_the_place_of_the_tables() -> None:
     changed, note = applied(full(), found, found.params(4))
     assert (changed.config.positions, changed.config.causal) == ("rope", True)
     assert "Llama family, layer 2" in note
+    assert "as set before" not in applied(PRESETS["walkthrough"], found, found.params(4))[1]
+    (bert,) = recognise(
+        {
+            f"encoder.layer.0.attention.{name}.weight": np.eye(4)
+            for name in ("self.query", "self.key", "self.value", "output.dense")
+        }
+    )
+    _, note = applied(changed, bert, bert.params(2))
+    assert re.search("Still as set before: .*causal mask, positions", note)
     start = PRESETS["walkthrough"]
     assert run(applied(start, found, found.params(4))[0])["output"].shape == (3, 6)
     other = random_params(1, d_context=9)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.core.arrays import Array, as_floats
+from attnviz.core.config import CHOICES, Config
 from attnviz.core.errors import ScenarioError, ShapeError
 from attnviz.core.follow import follow_sizes
 from attnviz.core.model import MAX_HEADS, Params
@@ -330,5 +331,18 @@ def applied(scenario: Scenario, candidate: Candidate, params: Params) -> tuple[S
     config = replace(scenario.config, start="x", **candidate.family.config)
     changed = replace(scenario, params=params, config=config)
     changed = follow_sizes(scenario, changed, notes)
+    if kept := _kept(scenario.config, candidate.family):
+        notes.append(f"Still as set before: {', '.join(kept)}")
     told = "".join(f" {note}." for note in notes)
     return changed, f"The tables of {candidate.title}.{told} Undo brings the old ones back."
+
+
+def _kept(config: Config, family: Family) -> list[str]:
+    """What other families set and this one leaves, where it is not as usual."""
+    names = {name for other in FAMILIES for name in other.config} - {*family.config}
+    usual = Config()
+    return [
+        choice.label
+        for name, choice in CHOICES.items()
+        if name in names and getattr(config, name) != getattr(usual, name)
+    ]
