@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import sys
 import time
 from collections.abc import Callable
 
@@ -618,3 +619,21 @@ def test_no_digit_is_lost_or_made_up(parts: list[tuple[str, str, str]], around: 
         return
     digits = "".join(number_text(value) for value in result.ravel())
     assert re.sub("[^1-9]", "", digits) == re.sub("[^1-9]", "", text)
+
+
+@pytest.mark.parametrize(
+    ("number", "decimals", "text"),
+    [
+        (1.775, 2, "1.78"),  # float64 holds 1.77499999999999991
+        (6 * 0.225 + 0.425, 2, "1.78"),  # and this 1.77500000000000013
+        (0.8 + 0.005, 2, "0.81"),
+        (-1.775, 2, "−1.78"),
+        (0.125, 2, "0.13"),
+        (1.77499999, 2, "1.77"),
+        (2.0, 2, "2.00"),
+        (1.5e-5, 2, "1.5e−5"),
+        (sys.float_info.max, 2, "1.8e308"),
+    ],
+)
+def test_a_half_is_rounded_as_by_hand(number: float, decimals: int, text: str) -> None:
+    assert format_number(number, decimals) == text

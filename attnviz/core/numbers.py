@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,6 +22,7 @@ NOT_FINITE = {"inf", "infinity", "∞", "nan", "none", "null"}
 HOW_TO_TYPE = "Type a number such as 0.5, -3, 1e-3 or 1/3."
 MAX_LENGTH = 2000  # characters of one number; every float64 written out in full has fewer
 MORE = 2  # digits beyond those asked for, before a small number gets an exponent
+_UP = 1 + 2**-50  # lifts a number that is as good as halfway, so that it is rounded as by hand
 _BIG = 1e5  # from here on a fixed number of decimals no longer fits a cell
 
 
@@ -50,13 +52,14 @@ def format_number(x: float, decimals: int | None, *, trim: bool = False) -> str:
     if decimals is None:
         text = number_text(x)
     else:
+        lifted = x * _UP if abs(x) < sys.float_info.max / _UP else x
         for digits in range(decimals, decimals + MORE + 1):
-            text = f"{x:.{digits}f}"
+            text = f"{lifted:.{digits}f}"
             nothing = x != 0 and not text.strip("-0.")
             if not nothing:
                 break
         if nothing or abs(float(text)) >= _BIG:
-            mantissa, exponent = f"{x:.{decimals}e}".split("e")
+            mantissa, exponent = f"{lifted:.{decimals}e}".split("e")
             text = f"{_trimmed(mantissa)}e{int(exponent)}"
         elif trim:
             text = _trimmed(text)

@@ -7,6 +7,7 @@ const SETTLED_MS = 150;
 const OPENED_MS = 300; // by then a grid has opened a cell, if it does
 const SELECTED_MS = 250; // after which a grid's table for screen readers has its selection
 const MUCH_PX = 60;
+const CLICK_PX = 5; // farther, and the mouse was drawn, not clicked
 let send = () => {};
 let chosen = null;
 
@@ -51,7 +52,8 @@ function settle(box, chart) {
   outlineChanges(box, chart);
 }
 
-// Clicks and arrow keys choose a cell.
+// Clicks and arrow keys choose a cell. What is under the mouse when it is pressed counts, as the
+// picture may be drawn anew before it is let go, and while it is, its copy stands there.
 
 function shown(meta, row, column) {
   const [key, head, transposed] = meta;
@@ -59,50 +61,74 @@ function shown(meta, row, column) {
   return { key, index: head === null ? place : [head, ...place] };
 }
 
-function choose(chart, trace, row, column) {
-  const box = chart.closest(BOX);
+function choose(box, map, row, column) {
   const mark = document.createElement("div");
   mark.className = "attnviz-pick";
-  const [outer, inner] = [box, chart].map((part) => part.getBoundingClientRect());
-  const { left, top, ...size } = pixels(chart, trace)(row, column);
-  const place = { left: left + inner.left - outer.left, top: top + inner.top - outer.top, ...size };
+  const outer = box.getBoundingClientRect();
+  const inner = ground(box).getBoundingClientRect();
+  const { left, top, width, height } = map;
+  const place = {
+    left: inner.left - outer.left + left + column * width,
+    top: inner.top - outer.top + top + row * height,
+    width,
+    height,
+  };
   for (const [side, px] of Object.entries(place)) mark.style[side] = `${px}px`;
   document.querySelectorAll(".attnviz-pick").forEach((old) => old.remove());
   box.append(mark);
   setTimeout(() => mark.remove(), GIVE_UP_MS);
   box.focus({ preventScroll: true });
-  chosen = shown(trace.meta, row, column);
+  chosen = shown(map.meta, row, column);
   send("cell", chosen);
 }
 
-function onClick({ points, event }) {
-  const point = points && points[0];
-  if (!point || !point.data.meta) return;
-  const trace = point.fullData;
-  const chart = event.target.closest(".js-plotly-plot");
-  const { x0 = 0, y0 = 0, dx = 1, dy = 1 } = trace;
-  const place = (at, start, step) => Math.round((at - start) / step);
-  if (chart) choose(chart, trace, place(point.y, y0, dy), place(point.x, x0, dx));
+const ground = (box) => box.attnvizGhost ?? charts(box)[0] ?? box;
+
+// Where the matrices of a picture lie in it.
+function mapsOf(chart) {
+  return heatmaps(chart).map((map) => ({
+    meta: map.meta, rows: map.z.length, columns: map.z[0]?.length ?? 0, ...pixels(chart, map)(0, 0),
+  }));
+}
+
+let pressed = null;
+
+function onPress({ button, target, clientX, clientY }) {
+  pressed = null;
+  const box = button === 0 && !target.closest?.(".modebar") && target.closest?.(BOX);
+  if (!box?.attnvizMaps) return;
+  const { left, top } = ground(box).getBoundingClientRect();
+  for (const map of box.attnvizMaps) {
+    const column = Math.floor((clientX - left - map.left) / map.width);
+    const row = Math.floor((clientY - top - map.top) / map.height);
+    if (row >= 0 && row < map.rows && column >= 0 && column < map.columns)
+      pressed = { box, map, row, column, clientX, clientY };
+  }
+}
+
+function onRelease({ clientX, clientY }) {
+  if (!pressed || Math.hypot(clientX - pressed.clientX, clientY - pressed.clientY) > CLICK_PX) return;
+  const { box, map, row, column } = pressed;
+  pressed = null;
+  if (box.isConnected) choose(box, map, row, column);
 }
 
 function move(box, across, down) {
-  const [chart] = charts(box);
-  let maps = chart ? heatmaps(chart) : [];
+  let maps = box.attnvizMaps ?? [];
   if (document.querySelector(STEP)) maps = maps.filter(({ meta: [key] }) => key === chosen.key);
   const own = ({ meta: [key, head] }) =>
     chosen && key === chosen.key && chosen.index.length === (head === null ? 2 : 3) &&
     (head === null || head === chosen.index[0]);
   let place = maps.findIndex(own);
-  if (place < 0) return maps.length ? choose(chart, maps[0], 0, 0) : undefined;
+  if (place < 0) return maps.length ? choose(box, maps[0], 0, 0) : undefined;
   let [row, column] = chosen.index.slice(-2);
   if (maps[place].meta[2]) [row, column] = [column, row];
-  const size = () => [maps[place].z.length, maps[place].z[0].length];
   column += across;
   if (column < 0 && place > 0) [place, column] = [place - 1, Infinity];
-  else if (column >= size()[1] && place < maps.length - 1) [place, column] = [place + 1, 0];
+  else if (column >= maps[place].columns && place < maps.length - 1) [place, column] = [place + 1, 0];
   const inside = (at, count) => Math.max(0, Math.min(count - 1, at));
-  const [rows, columns] = size();
-  choose(chart, maps[place], inside(row + down, rows), inside(column, columns));
+  const { rows, columns } = maps[place];
+  choose(box, maps[place], inside(row + down, rows), inside(column, columns));
 }
 
 // In the steps, keys go from step to step; cells are moved with Shift.
@@ -186,9 +212,9 @@ async function giveToGrid() {
     const open = isOpen();
     if (key.length === 1 && open) document.execCommand("insertText", false, key);
     else if (ERASING[key] && open) document.execCommand(ERASING[key]);
-    else if (open || !OPENS.test(key)) await pressed(key, shiftKey, open && ENDING.has(key));
+    else if (open || !OPENS.test(key)) await giveKey(key, shiftKey, open && ENDING.has(key));
     else for (let tries = TRIES; tries && !isOpen(); tries -= 1) {
-      await pressed(key, shiftKey);
+      await giveKey(key, shiftKey);
       await until(isOpen);
     }
     await pause();
@@ -196,7 +222,7 @@ async function giveToGrid() {
   waitsForGrid = false;
 }
 
-async function pressed(key, shiftKey, ends = false) {
+async function giveKey(key, shiftKey, ends = false) {
   const at = document.activeElement;
   at.dispatchEvent(
     new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
@@ -234,6 +260,7 @@ function onDrawn(chart) {
   chart.attnvizDrawn = true;
   const box = chart.closest(BOX);
   if (!box) return;
+  box.attnvizMaps = mapsOf(chart);
   standIn(box);
   markChosen(chart);
 }
@@ -249,7 +276,6 @@ function look() {
     if (!box) continue;
     box.tabIndex = 0;
     boxes.add(box);
-    chart.on("plotly_click", onClick);
     chart.on("plotly_afterplot", () => onDrawn(chart));
     if (chart.querySelector(".infolayer .annotation, .scatterlayer text")) onDrawn(chart);
     sizes.observe(chart); // a chart may be drawn before it has got its place
@@ -282,6 +308,7 @@ const room = new ResizeObserver(() => {
   waiting = setTimeout(tellRoom, SETTLED_MS);
 });
 
+const LISTENERS = { keydown: onKey, paste: onPaste, pointerdown: onPress, pointerup: onRelease };
 let watchers = null;
 let visit = null; // another one: the server has forgotten this page, and refuses its downloads
 
@@ -295,8 +322,7 @@ function install() {
     if (app.getAttribute("data-test-script-state") === "running") keepCopies();
   });
   if (app) runs.observe(app, { attributeFilter: ["data-test-script-state"] });
-  document.addEventListener("keydown", onKey, true);
-  window.addEventListener("paste", onPaste, true);
+  for (const [name, listener] of Object.entries(LISTENERS)) window.addEventListener(name, listener, true);
   room.observe(document.querySelector("[data-testid=stMain]"));
   watchers = [changes, runs, sizes, room];
   look();
@@ -313,8 +339,7 @@ export default function ({ setTriggerValue, data }) {
   for (const box of boxes) charts(box).forEach(markChosen);
   return () => {
     watchers?.forEach((watcher) => watcher.disconnect());
-    document.removeEventListener("keydown", onKey, true);
-    window.removeEventListener("paste", onPaste, true);
+    for (const [name, listener] of Object.entries(LISTENERS)) window.removeEventListener(name, listener, true);
     watchers = null;
   };
 }

@@ -93,6 +93,23 @@ def test_a_click_sends_tool_bar_and_tables_only_where_they_change(driver: Driver
             assert (sent in b"".join(received)) is anew
 
 
+@pytest.mark.parametrize("wait", range(100, 600, 50))
+def test_a_click_counts_while_an_edit_is_drawn(again: Driver, wait: int) -> None:
+    again.page.wait_for_timeout(300)
+    at = again.place_in_matrix("head_1", "scores", 2, 0)
+    again.select_cell("w_q_1", 0, 0)
+    again.type_here("0.9")
+    again.page.wait_for_timeout(wait)
+    again.page.mouse.move(*at)
+    again.page.mouse.down()
+    again.page.wait_for_timeout(60)
+    again.page.mouse.up()
+    again.page.wait_for_timeout(600)
+    again.wait_idle()
+    assert again.read_cell("w_q_1", 0, 0) == "0.9"
+    assert again.answer().startswith("head 2: baseball's query meets major's key")
+
+
 def test_changed_cells_are_outlined_for_two_seconds(watched: Driver) -> None:
     edit_a_cell(watched)
     watched.page.wait_for_timeout(2500)
