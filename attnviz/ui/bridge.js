@@ -310,7 +310,6 @@ const room = new ResizeObserver(() => {
 
 const LISTENERS = { keydown: onKey, paste: onPaste, pointerdown: onPress, pointerup: onRelease };
 let watchers = null;
-let visit = null; // another one: the server has forgotten this page, and refuses its downloads
 
 function install() {
   const changes = new MutationObserver((records) => {
@@ -330,7 +329,6 @@ function install() {
 
 export default function ({ setTriggerValue, data }) {
   send = setTriggerValue;
-  if ((visit ||= data.visit) !== data.visit) location.reload();
   chosen = data.chosen;
   marked = data.marked;
   document.querySelectorAll(".attnviz-pick").forEach((pick) => pick.remove());

@@ -41,6 +41,9 @@ _bridge = st.components.v2.component(
         (HERE / name).read_text(encoding="utf-8") for name in ("outlines.js", "bridge.js")
     ),
 )
+_visit = st.components.v2.component(
+    "attnviz_visit", js=(HERE / "visit.js").read_text(encoding="utf-8")
+)
 
 
 def page() -> None:
@@ -51,6 +54,7 @@ def page() -> None:
     st.set_page_config(page_title=f"{preview(now.scenario)} – attnviz")
     now.side_shows = now.side()
     main()
+    _visit(key="visit", data={"visit": now.visit}, on_back_change=lambda: None)
     _settle()
 
 
@@ -157,7 +161,6 @@ def shown(
     _bridge(
         key="bridge",
         data={
-            "visit": now.visit,
             "chosen": {"key": now.chosen.key, "index": list(now.chosen.index)},
             "room": now.room,
             "marked": marked(trace) if explores else None,

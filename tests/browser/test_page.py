@@ -193,12 +193,14 @@ def test_tokens_are_shown_letter_for_letter(again: Driver, tokens: list[str]) ->
     assert cell["height"] > 25
 
 
-def test_a_long_word_stays_within_the_answer_line(again: Driver) -> None:
+def test_long_words_stay_within_the_answer_line_and_the_arithmetic(again: Driver) -> None:
     again.set_text("a" * 200 + " " + "W" * 200)
     assert "W" * 200 in again.answer()
     widths = "(e) => [e.scrollWidth, e.clientWidth]"
-    inside, room = again.page.locator(".st-key-answer .answer").evaluate(widths)
-    assert inside <= room
+    for place in (".st-key-answer .answer", ".st-key-explain_text .panel-cell"):
+        inside, room = again.page.locator(place).evaluate(widths)
+        assert inside <= room
+    assert again.page.locator(".st-key-answer .answer").bounding_box()["height"] <= 80
 
 
 def test_click_opens_the_arithmetic_and_operands_lead_down(driver: Driver) -> None:
