@@ -20,6 +20,7 @@ from attnviz.ui.glance import glance
 from attnviz.ui.heads import choose_heads, choose_table_head, choose_token, readings
 from attnviz.ui.parts import line, marked, marks, row, span
 from attnviz.ui.session import Session, place
+from attnviz.ui.share import link_box
 from attnviz.ui.sidebar import sidebar
 from attnviz.ui.steps import present, step_by_step
 from attnviz.ui.take import take_away
@@ -184,7 +185,7 @@ def _last_good(now: Session) -> str:
 
 
 def history_buttons() -> None:
-    """Undo, redo, reset, present."""
+    """Undo, redo, reset, link, present."""
     now = state.session()
     for label, icon, stack, keys, command in (
         ("Undo", ":material/undo:", now.past or now.waiting, "Ctrl+Z", state.undo),
@@ -207,6 +208,7 @@ def history_buttons() -> None:
         on_click=moves.then_all,
         args=(state.open_preset, now.scenario.preset),
     )
+    link_box()
     st.button(
         "Present",
         key="present",

@@ -1,8 +1,7 @@
 """Take away: files of what is shown, links, saved states, and tables from elsewhere."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -10,19 +9,18 @@ from attnviz.core import AttnvizError
 from attnviz.core.compare import difference
 from attnviz.core.trace import Trace
 from attnviz.figures import head_strip, input_keys, input_strip, joint_strip
-from attnviz.files import scenario_json, store, to_json
+from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
 from attnviz.files.exports.table import write_difference
-from attnviz.files.link import preview
-from attnviz.ui import address, state, uploads
+from attnviz.ui import state, uploads
 from attnviz.ui.importer import MEGABYTE, import_tables
 from attnviz.ui.parts import CAMERA, chart, line
+from attnviz.ui.share import share
 
 COLUMNS = (1, 1)
 BUTTON_WIDTH = 150  # px
 GAP = 24
 SAVED = "attnviz-scenario.json"
-PRESENT = "Present"
 
 
 def take_away(trace: Trace, heads: list[int]) -> None:
@@ -36,7 +34,7 @@ def take_away(trace: Trace, heads: list[int]) -> None:
         _picture(trace, key, heads)
     with right:
         _save_and_open()
-        _share()
+        share()
         import_tables()
 
 
@@ -151,31 +149,3 @@ def _save_and_open() -> None:
         on_change=uploads.open_file,
         args=(f"open_{now.uploads}",),
     )
-
-
-def _share() -> None:
-    now = state.session()
-    st.html(line("section", "Link"))
-    opens = st.segmented_control(
-        "It opens",
-        [*address.SETTINGS["view"][:-1], PRESENT],
-        key=state.once("link_opens", "Explore"),
-        required=True,
-    )
-    settings: dict[str, object] = {"view": "Explore", "presenting": opens == PRESENT}
-    if opens != PRESENT:
-        settings["view"] = str(opens)
-    st.html(line("says", f"Opens {preview(now.scenario)}; {opens}"))
-    parts = state.address_parts(settings)
-    st.code(_link(parts), language=None, wrap_lines=True)
-    kept = [parts[name] for name in (address.KEPT, address.PINNED_KEPT) if name in parts]
-    if kept:
-        for name in kept:
-            store.share(name)
-        st.html(line("note", f"Too large for a link: this opens on this machine. {store.STAYS}"))
-
-
-def _link(parts: Mapping[str, str]) -> str:
-    """The whole address of this page with these parts."""
-    base = (st.context.url or "").partition("?")[0]
-    return f"{base}?{urlencode(parts)}" if parts else base

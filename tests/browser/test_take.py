@@ -214,6 +214,20 @@ def test_a_page_goes_on_with_a_server_that_was_started_anew(
         watched.close()
 
 
+def test_the_tool_bar_gives_a_link_to_what_is_shown(open_app: Callable[..., Driver]) -> None:
+    driver = open_app()
+    driver.type_cell("w_q_1", 0, 0, "0.9")
+    driver.click_matrix("head_0", "scores", 2, 1)
+    driver.press("Link")
+    box = driver.page.locator("[data-testid=stPopoverBody]")
+    assert "Explore" in box.inner_text()
+    link = box.locator("code").inner_text()
+    other = open_app(query="?" + link.partition("?")[2])
+    assert other.read_cell("w_q_0", 0, 0) == driver.read_cell("w_q_0", 0, 0)
+    np.testing.assert_array_equal(other.matrix("head_1", "q"), driver.matrix("head_1", "q"))
+    assert other.answer() == driver.answer()
+
+
 @pytest.fixture
 def taking(open_app: Callable[..., Driver]) -> Driver:
     return open_app(query=f"?s={encode(EDITED)}&view=take-away")
