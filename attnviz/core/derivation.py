@@ -118,7 +118,7 @@ class Derivation:
         self, decimals: int | None = 4, syntax: Syntax = "text", limit: int = MANY_TERMS
     ) -> tuple[str, ...]:
         """The arithmetic with its numbers, step by step; the last step is the result."""
-        written = lines(self.explanation.exprs, decimals, syntax, limit)
+        written = lines(self.explanation.exprs, decimals, syntax, limit, self.value)
         result = render(Const(self.value), lambda v: format_number(v, decimals), syntax)
         return (*dict.fromkeys(written), result)
 

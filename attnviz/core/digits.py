@@ -37,7 +37,11 @@ def _read(value: float, decimals: int) -> float:
 
 
 def enough(
-    node: Expr, decimals: int | None, limit: int = MANY_TERMS, then: int | None = None
+    node: Expr,
+    decimals: int | None,
+    limit: int = MANY_TERMS,
+    then: int | None = None,
+    result: float | None = None,
 ) -> int | None:
     """Digits after the point with which to write the numbers of an expression.
 
@@ -51,14 +55,18 @@ def enough(
         decimals: digits after the point of its result; None shows every digit.
         limit: the number of terms above which a sum is cut to its largest terms.
         then: the digits of the next step, in which functions are written out; None without one.
+        result: what it is to come out as, its own value by default; where terms cancel, another
+            order of adding may give other last digits.
     """
     if decimals is None:
         return None
-    checked = [(part, decimals) for part in (node, *_found(node, _is_sum_of_numbers))]
+    checked = [(node, node.value if result is None else result, decimals)]
+    checked += [(part, part.value, decimals) for part in _found(node, _is_sum_of_numbers)]
     if then is not None:
-        checked += [(part, then) for part in _found(node, lambda part: isinstance(part, Func))]
+        functions = _found(node, lambda part: isinstance(part, Func))
+        checked += [(part, part.value, then) for part in functions]
     for digits in range(then or decimals, decimals + MORE):
-        if all(_same(_seen(part, digits, limit), part.value, to) for part, to in checked):
+        if all(_same(_seen(part, digits, limit), value, to) for part, value, to in checked):
             return digits
     return decimals + MORE
 
@@ -74,15 +82,16 @@ def lines(
     decimals: int | None,
     syntax: Syntax = "text",
     limit: int = MANY_TERMS,
+    result: float | None = None,
 ) -> list[str]:
-    """Steps that follow each other, with their numbers, each with `enough` digits.
+    """Steps that follow each other to a result, with their numbers, each with `enough` digits.
 
     A lone number is no step.
     """
     written: list[str] = []
     digits = None
     for expr in reversed([expr for expr in exprs if not isinstance(expr, Cell | Const)]):
-        digits = enough(expr, decimals, limit, digits)
+        digits = enough(expr, decimals, limit, digits, result)
         written.append(render(expr, partial(shown, decimals=digits), syntax, limit))
     return written[::-1]
 

@@ -72,3 +72,11 @@ def test_what_cannot_come_out_ends_with_a_few_digits_more() -> None:
     tiny = Sub(Const(1.0), Const(1.0 - 1e-12))
     assert enough(tiny, 2) == 2 + MORE
     assert enough(Func("exp", Const(709.7826)), 2) is not None  # beyond float64 when rounded up
+
+
+def test_terms_that_cancel_come_out_as_the_cell_does() -> None:
+    """The cell is 0.07499999999999968, its terms in the order of the page give 0.075."""
+    derivation = run(PRESETS["picture"]).explain("q", 1, 15, 6)
+    numbers, result = derivation.steps(2)
+    assert result == "0.07"
+    assert numbers.endswith("+ [42 other terms: 1.275]")  # with 1.28 it would be 0.08
