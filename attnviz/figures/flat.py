@@ -91,15 +91,15 @@ class _Sheet:
 
     def trace(self, trace: Spec) -> Spec:
         x, y = trace["xaxis"], trace["yaxis"]
-        moved = {name: part for name, part in trace.items() if name not in ("xaxis", "yaxis")}
+        kept = {name: part for name, part in trace.items() if name not in ("xaxis", "yaxis")}
         if trace["type"] == "heatmap":
             steps = {"dx": self.lines[x][1], "dy": self.lines[y][1]}
-            return moved | {"x0": self.at(x, 0), "y0": self.at(y, 0)} | steps
+            return kept | {"x0": self.at(x, 0), "y0": self.at(y, 0)} | steps
         places = {
             name: [None if value is None else self.at(axis, value) for value in trace[name]]
             for name, axis in (("x", x), ("y", y))
         }
-        return moved | places
+        return kept | places
 
     def shape(self, shape: Spec) -> Spec:
         path = moved(

@@ -14,7 +14,7 @@ from attnviz.core.arrays import Array
 from attnviz.core.errors import FormatError
 from attnviz.core.model import MAX_HEADS, MAX_SIZE, Params
 from attnviz.core.scenario import Scenario
-from attnviz.files.plain import fields_of, from_plain, made, read_fields, to_plain
+from attnviz.files.plain import fields_of, fields_to_plain, from_plain, made, read_fields
 from attnviz.files.scenario_json import from_json, parsed
 
 FORM = b"attnviz scenario, packed, version 1\n"
@@ -27,11 +27,7 @@ _AXES = 3
 def pack(scenario: Scenario) -> bytes:
     """Scenario -> bytes, 8 for each number of its tables and some for all else."""
     tables = _tables(scenario)
-    fields = {
-        name: to_plain(getattr(scenario, name), kind)
-        for name, kind in fields_of(Scenario).items()
-        if name not in _APART
-    }
+    fields = fields_to_plain(scenario, _APART)
     head = {"fields": fields, "shapes": {name: list(t.shape) for name, t in tables.items()}}
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)  # no line break in it
     numbers = [table.astype(_NUMBER).tobytes() for table in tables.values()]

@@ -35,6 +35,13 @@ def from_plain(plain: Any, kind: Any, where: str) -> Any:
     return _codec(kind).read(plain, kind, where)
 
 
+def fields_to_plain(value: Any, left_out: Collection[str]) -> dict[str, Any]:
+    """A dataclass -> a dict of its fields as `to_plain` gives them, without some."""
+    own: type = type(value)
+    kinds = fields_of(own).items()
+    return {n: to_plain(getattr(value, n), kind) for n, kind in kinds if n not in left_out}
+
+
 @lru_cache(maxsize=64)
 def fields_of(kind: type) -> Mapping[str, Any]:
     """The fields of a dataclass that are given when it is made, with their types."""

@@ -30,7 +30,7 @@ NAME_SIZE, NAME_LETTER, ICON = 13, 8, 30  # px of names, a letter of a header, i
 MIN_COLUMN = 46
 MAX_TABLE = 620  # px; a wider table scrolls
 MANY_LINES, ABREAST = 2, 3  # tables that need more lines are made small, so many side by side
-BETWEEN, GAP = 8, 8  # px
+BETWEEN = 8  # px
 MAX_GROWTH = 1.8  # of a table where there is room
 SAYS = {"mask": ", 1 may attend, 0 is hidden"}
 
@@ -138,9 +138,8 @@ def editor_row(tables: list[Grid]) -> None:
     rules = []
     for place, grid in enumerate(tables, 1):
         px = grid.width
-        size = (
-            f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px; margin-left: {-px - GAP}px"
-        )
+        back = f"margin-left: {-px - BETWEEN}px"
+        size = f"flex: {px} 1 {px}px; max-width: {int(px * MAX_GROWTH)}px; {back}"
         rules += [
             f".st-key-tables > :nth-child({2 * place - 1}) {{ flex: 0 0 {px}px }}",
             f".st-key-tables > :nth-child({2 * place}) {{ {size} }}",

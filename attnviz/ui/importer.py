@@ -19,7 +19,6 @@ from attnviz.ui.inputs import numbers
 from attnviz.ui.parts import line, table
 
 MAX_LISTED = 12
-MEGABYTE = 2**20  # as Streamlit counts
 KINDS = ", ".join(entry.label for entry in FORMATS_IN.values())
 HELP = "\n".join(
     (LIMITS, "\nOne layer of a larger model, say 3:\n", "```python", *ONE_LAYER, "```", BFLOAT16)

@@ -13,7 +13,7 @@ from attnviz.files import scenario_json, to_json
 from attnviz.files.exports import FORMATS_OUT, check, export
 from attnviz.files.exports.table import write_difference
 from attnviz.ui import state, uploads
-from attnviz.ui.importer import MEGABYTE, import_tables
+from attnviz.ui.importer import import_tables
 from attnviz.ui.parts import CAMERA, chart, line
 from attnviz.ui.share import share
 
@@ -21,6 +21,7 @@ COLUMNS = (1, 1)
 BUTTON_WIDTH = 150  # px
 GAP = 24
 SAVED = "attnviz-scenario.json"
+MEGABYTE = 2**20  # as Streamlit counts
 
 
 def take_away(trace: Trace, heads: list[int]) -> None:
@@ -55,40 +56,56 @@ def _stage(trace: Trace) -> str:
 
 
 def _download(name: str, trace: Trace, key: str) -> None:
-    entry, refused = FORMATS_OUT[name], _refused(check, name, trace)
+    entry = FORMATS_OUT[name]
     stem = f"attnviz-{key}" if entry.one_stage else "attnviz"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"row_{name}"):
-        st.download_button(
-            entry.label,
-            partial(export, name, trace, state.session().scenario, key),
-            file_name=f"{stem}{'-torch' if name == 'torch' else ''}{entry.suffix}",
-            mime=entry.mime,
-            key=f"take_{name}",
-            on_click="ignore",
-            disabled=bool(refused),
-            width=BUTTON_WIDTH,
-        )
-        st.html(line("refused" if refused else "says", refused or entry.says))
+    _offer(
+        entry.label,
+        partial(export, name, trace, state.session().scenario, key),
+        entry.says,
+        key=f"take_{name}",
+        file_name=f"{stem}{'-torch' if name == 'torch' else ''}{entry.suffix}",
+        mime=entry.mime,
+        refused=_refused(check, name, trace),
+    )
 
 
 def _difference(trace: Trace, key: str) -> None:
     """B − A of the stage, where a state is pinned to compare with."""
     pinned = state.session().pinned
-    if pinned is None:
-        return
-    refused = _refused(difference, pinned[1], trace, key)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="row_b_a"):
-        st.download_button(
+    if pinned is not None:
+        _offer(
             "CSV of B − A",
             partial(write_difference, pinned[1], trace, key),
+            "The stage minus that of A, the state pinned in Compare, in the form of the CSV.",
+            key="take_b_a",
             file_name=f"attnviz-{key}-b-a.csv",
             mime="text/csv",
-            key="take_b_a",
+            refused=_refused(difference, pinned[1], trace, key),
+        )
+
+
+def _offer(
+    label: str,
+    data: Callable[[], bytes],
+    says: str,
+    *,
+    key: str,
+    file_name: str,
+    mime: str,
+    refused: str,
+) -> None:
+    """A button that gives a file, and what is in it or why there is none."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"row_{key}"):
+        st.download_button(
+            label,
+            data,
+            file_name=file_name,
+            mime=mime,
+            key=key,
             on_click="ignore",
             disabled=bool(refused),
             width=BUTTON_WIDTH,
         )
-        says = "The stage minus that of A, the state pinned in Compare, in the form of the CSV."
         st.html(line("refused" if refused else "says", refused or says))
 
 
@@ -127,21 +144,17 @@ def _picture(trace: Trace, key: str, heads: list[int]) -> None:
 
 
 def _save_and_open() -> None:
-    now, says = state.session(), "All that is set, readable; opened again it gives the same digits."
+    now = state.session()
     st.html(line("section", "Save and open"))
-    refused = _refused(scenario_json.check_savable, now.scenario)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="row_save"):
-        st.download_button(
-            "Save",
-            partial(to_json, now.scenario),
-            file_name=SAVED,
-            mime="application/json",
-            key="save",
-            on_click="ignore",
-            disabled=bool(refused),
-            width=BUTTON_WIDTH,
-        )
-        st.html(line("refused" if refused else "says", refused or says))
+    _offer(
+        "Save",
+        partial(to_json, now.scenario),
+        "All that is set, readable; opened again it gives the same digits.",
+        key="save",
+        file_name=SAVED,
+        mime="application/json",
+        refused=_refused(scenario_json.check_savable, now.scenario),
+    )
     st.file_uploader(
         "Open a saved file",
         max_upload_size=scenario_json.MAX_BYTES // MEGABYTE,

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.core.config import Config
 from attnviz.core.scenario import Scenario
 from attnviz.core.trace import Trace
-from attnviz.files.plain import fields_of, to_plain
+from attnviz.files.plain import fields_to_plain, to_plain
 from attnviz.files.scenario_json import written
 
 FORMAT, VERSION = "attnviz trace", 1
@@ -18,8 +18,7 @@ MAX_TOLD = 500_000  # numbers of tables that the scenario repeats
 
 def _told(scenario: Scenario) -> dict[str, Any]:
     many = sum(table.size for table in scenario.params.tables().values()) > MAX_TOLD
-    kinds, left_out = fields_of(Scenario), {"params"} if many else set()
-    return {n: to_plain(getattr(scenario, n), k) for n, k in kinds.items() if n not in left_out}
+    return fields_to_plain(scenario, ("params",) if many else ())
 
 
 def about(trace: Trace, scenario: Scenario | None) -> dict[str, Any]:

@@ -82,8 +82,7 @@ class Candidate:
     def _q_columns(self, total: int) -> int:
         """How many of the columns of q, k and v in one table are those of q."""
         out = self.arrays.get("o")
-        grouped = self.family.packing == "grouped" and out is not None
-        wide = self._ins(out) if grouped and out is not None else 0
+        wide = self._ins(out) if out is not None and self.family.packing == "grouped" else 0
         return wide if 0 < wide < total else total // 3
 
     @property
